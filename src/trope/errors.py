@@ -1,0 +1,38 @@
+"""The errors a user can cause; the command line prints them as one line."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class TropeError(Exception):
+    """A job failed for a reason the user can act on: one line that names the file, row or setting."""
+
+    exit_code = 1
+
+
+class UsageError(TropeError):
+    """The command, setting or path itself is wrong; nothing was started."""
+
+    exit_code = 2
+
+
+class DataError(TropeError):
+    """The data cannot be used as it is."""
+
+
+class MissingExtra(UsageError):
+    """An optional dependency is not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs the extra '{extra}': pip install 'trope[{extra}]'")
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """`; did you mean 'margin'?`, or the list of what there is when nothing is close."""
+    names = sorted(known)
+    close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
+    if close:
+        return f"; did you mean '{close[0]}'?"
+    return f"; there is {', '.join(names)}" if names else ""
