@@ -1,0 +1,69 @@
+"""Which rows belong together: the connected components of rows that share a group, an image or a text."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pyarrow as pa
+from jaxtyping import Int, Shaped
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from trope.data.pairs import Pairs
+
+Codes = Int[np.ndarray, "items"]
+
+
+def components(
+    pairs: Pairs, digests: Shaped[np.ndarray, "rows"] | None = None
+) -> Int[np.ndarray, "rows"]:
+    """The number of each row's component.
+
+    Pictures are the same when they have the same path, or, where content `digests` are given, the
+    same bytes. Texts are the same when they differ in case, white space or Unicode form alone.
+    """
+    rows = np.arange(len(pairs))
+    texts, owners = pairs.flat_texts()
+    links = [
+        _links(codes(pairs.column("group")), rows),
+        _links(codes(pairs.column("image")), rows),
+        _links(codes(texts, same_text), owners),
+    ]
+    if digests is not None:
+        _, numbers = np.unique(digests, return_inverse=True)
+        links.append(_links(np.where(digests == b"", -1, numbers), rows))
+    left, right = np.concatenate(links, axis=1)
+    graph = coo_array((np.ones(len(left), np.int8), (left, right)), shape=(len(pairs), len(pairs)))
+    return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
+
+
+def same_text(text: str) -> str:
+    """A text in the form in which it is compared with others."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def codes(column: pa.ChunkedArray, form: Callable[[str], str] = str) -> Codes:
+    """A number per distinct value, −1 for a gap or an empty one.
+
+    Values are known by a 63-bit digest, so that a million long texts cost eight megabytes.
+    """
+    return np.fromiter(_digests(column, form), np.int64, len(column))
+
+
+def _digests(column: pa.ChunkedArray, form: Callable[[str], str]) -> Iterator[int]:
+    for chunk in column.chunks:
+        for value in chunk.to_pylist():
+            data = form(value).encode() if value else b""
+            short = hashlib.blake2b(data, digest_size=8).digest() if data else None
+            yield -1 if short is None else int.from_bytes(short) >> 1
+
+
+def _links(values: Codes, owners: Int[np.ndarray, "items"]) -> Int[np.ndarray, "2 links"]:
+    """Edges that chain the owners of equal values, one fewer than there are owners."""
+    order = np.argsort(values, kind="stable")
+    ordered, owners = values[order], owners[order]
+    equal = (ordered[1:] == ordered[:-1]) & (ordered[1:] >= 0)
+    return np.stack([owners[:-1][equal], owners[1:][equal]])

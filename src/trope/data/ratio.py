@@ -1,0 +1,70 @@
+"""A share of the training data, for studies of data scale; a smaller share is part of a larger one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from jaxtyping import Bool, Int
+
+from trope.data.components import codes
+from trope.data.pairs import Pairs
+from trope.data.schema import LISTS
+from trope.runtime import generator
+
+
+def training_ratio(pairs: Pairs, ratio: float, seed: int = 0) -> Pairs:
+    """Keep a share of the training rows; other splits stay whole.
+
+    Where most images have several texts, every image stays and loses texts (at least one is kept);
+    elsewhere whole pairs are left out.
+    """
+    if not 0 < ratio <= 1:
+        raise ValueError(f"a ratio of training data lies in (0, 1], not {ratio}")
+    train = np.asarray(pairs.column("split").to_numpy(zero_copy_only=False) == "train")
+    owners = np.repeat(np.arange(len(pairs)), pairs.text_counts)
+    images = _image_codes(pairs)[owners]
+    per_image = np.bincount(images[train[owners]])
+    several = np.median(per_image[per_image > 0]) >= 2 if per_image.any() else False
+    if several:
+        return _fewer_texts(pairs, owners, _ranked(images, seed, ratio) | ~train[owners])
+    return pairs.where(~train | _first_rows(train, ratio, seed))
+
+
+def _image_codes(pairs: Pairs) -> Int[np.ndarray, "rows"]:
+    """A number per image; a row without one stands alone."""
+    found = codes(pairs.column("image"))
+    _, numbers = np.unique(found, return_inverse=True)
+    alone = found < 0
+    return np.where(alone, np.cumsum(alone) + numbers.max(initial=0), numbers)
+
+
+def _ranked(images: Int[np.ndarray, "texts"], seed: int, ratio: float) -> Bool[np.ndarray, "texts"]:
+    """Which texts are among the first `ratio` of their image's, in an order the seed decides."""
+    shuffled = generator(seed, "ratio").permutation(len(images))
+    order = shuffled[np.argsort(images[shuffled], kind="stable")]
+    ordered = images[order]
+    start = np.concatenate([[0], np.flatnonzero(np.diff(ordered)) + 1, [len(ordered)]])
+    sizes = np.diff(start)
+    rank = np.arange(len(ordered)) - np.repeat(start[:-1], sizes)
+    allowed = np.repeat(np.maximum(1, np.rint(ratio * sizes)), sizes)
+    keep = np.zeros(len(images), bool)
+    keep[order[rank < allowed]] = True
+    return keep
+
+
+def _fewer_texts(
+    pairs: Pairs, owners: Int[np.ndarray, "texts"], keep: Bool[np.ndarray, "texts"]
+) -> Pairs:
+    texts, _ = pairs.flat_texts()
+    counts = np.bincount(owners[keep], minlength=len(pairs))
+    offsets = pa.array(np.concatenate([[0], np.cumsum(counts)]).astype(np.int32))
+    kept = pa.ListArray.from_arrays(offsets, texts.filter(pa.array(keep)).combine_chunks())
+    lost = (counts == 0) & (pairs.text_counts > 0)
+    return pairs.with_column("texts", kept.cast(LISTS)).where(~lost)
+
+
+def _first_rows(train: Bool[np.ndarray, "rows"], ratio: float, seed: int) -> Bool[np.ndarray, "rows"]:
+    rows = generator(seed, "ratio").permutation(np.flatnonzero(train))
+    keep = np.zeros(len(train), bool)
+    keep[rows[: max(1, round(ratio * len(rows)))]] = True
+    return keep
