@@ -1,0 +1,71 @@
+"""The command `trope`: thin commands over the package, one file each."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+import typer
+
+from trope.cli import check, convert, demo, formats
+from trope.errors import TropeError
+from trope.runtime import version
+
+app = typer.Typer(
+    name="trope",
+    help="Image-text retrieval when the text does not describe the image.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("demo")(demo.command)
+app.command("check")(check.command)
+app.command("convert")(convert.command)
+app.command("formats")(formats.command)
+
+
+def _print_version(wanted: bool) -> bool:
+    if wanted:
+        sys.stdout.write(f"trope {version()}\n")
+        raise typer.Exit
+    return wanted
+
+
+@app.callback()
+def _options(
+    show: bool = typer.Option(
+        False, "--version", callback=_print_version, is_eager=True, help="Print the version."
+    ),
+) -> None:
+    """Image-text retrieval when the text does not describe the image."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command; what a user can cause ends as one line on standard error."""
+    try:
+        app(args=arguments)
+    except TropeError as error:
+        _stop(str(error), error.exit_code)
+    except KeyboardInterrupt:
+        _stop("stopped; run the same command again to go on", 130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except Exception as error:  # a defect of ours: say so, with the details on request
+        if os.environ.get("TROPE_TRACEBACK"):
+            traceback.print_exc()
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{os.path.basename(last.filename)}:{last.lineno}"
+        _stop(
+            f"defect in trope ({type(error).__name__} at {where}: {error}); "
+            "set TROPE_TRACEBACK=1 for the details",
+            1,
+        )
+
+
+def _stop(message: str, code: int) -> None:
+    sys.stderr.write(f"trope: {' '.join(message.split())}\n")
+    sys.exit(code)

@@ -1,0 +1,62 @@
+"""`trope demo`: the main job on built-in data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trope import config
+from trope.cli.output import say, table
+from trope.pipeline import Demo, DemoResult, demo
+
+
+def command(
+    out: Annotated[Path, typer.Option("--out", help="Where data and results go.")] = Path("demo"),
+    sets: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="K=V", help="Change a setting, such as emblems.pairs=600."),
+    ] = None,
+) -> None:
+    """Make the built-in Emblem Book, check it, split it and describe it."""
+    show(demo(out, config.override(Demo(), sets or ())))
+
+
+def show(result: DemoResult) -> None:
+    """The demo's findings for people."""
+    report, statistics = result.check, result.statistics
+    say(f"1. The Emblem Book: {len(result.pairs):,} pairs in {result.data}", style="bold")
+    for row in range(0, len(result.pairs), max(1, len(result.pairs) // 4)):
+        pair = result.pairs[row]
+        say(f"   {pair.id}: “{pair.texts[0]}”")
+        say(f"   {' ' * len(pair.id)}  shown: {pair.extra['description']}", style="dim")
+    errors, warnings = report.count("error"), report.count("warning")
+    say(f"2. Check: {report.usable:,} usable rows, {errors} errors, {warnings} warnings", style="bold")
+    made = result.split
+    say(
+        f"3. Split {made.made}: {made.components:,} components, the largest {made.largest:,} rows",
+        style="bold",
+    )
+    say(
+        f"4. Statistics: {statistics.images:,} images, {statistics.texts:,} texts, "
+        f"{statistics.labels:,} labels, {statistics.vocabulary:,} words in the training vocabulary",
+        style="bold",
+    )
+    table(
+        "",
+        ["split", "rows", "share", "words a text", "± sd", "unknown words", "labels a row"],
+        [
+            [
+                name,
+                part.rows,
+                made.shares[name],
+                part.words_per_text,
+                part.words_per_text_sd,
+                part.unknown_words,
+                part.labels_per_row,
+            ]
+            for name, part in statistics.splits.items()
+        ],
+    )
+    say(f"Pictures to look at: {result.sheet}; everything above: {result.data.parent / 'demo.json'}")

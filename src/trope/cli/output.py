@@ -1,0 +1,47 @@
+"""How results are shown: tables for people, one JSON document for programs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+
+import orjson
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+
+def print_json(document: object) -> None:
+    """One JSON document on standard output and nothing else."""
+    options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+    sys.stdout.buffer.write(orjson.dumps(document, option=options))
+    sys.stdout.flush()
+
+
+def say(text: str, style: str = "") -> None:
+    """A line for people on standard output; what looks like markup in it is printed as it is."""
+    Console(highlight=False, soft_wrap=True).print(escape(text), style=style)
+
+
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """A table on standard output; columns of numbers stand flush right."""
+    shown = [[_cell(value) for value in row] for row in rows]
+    made = Table(title=title, title_justify="left", header_style="bold", box=None, pad_edge=False)
+    for i, name in enumerate(columns):
+        numbers = bool(shown) and all(_numeric(row[i]) for row in shown)
+        made.add_column(name, justify="right" if numbers else "left", overflow="fold")
+    for row in shown:
+        made.add_row(*map(escape, row))
+    Console(highlight=False).print(made)
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: ""}[value]
+    if isinstance(value, float):
+        return f"{value:,.3f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _numeric(text: str) -> bool:
+    return not text or text.lstrip("-")[:1].isdigit()

@@ -1,0 +1,71 @@
+"""The good rows of a data set as a new one, and every rejected row with its reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from trope.data.check.problems import Problem, Report
+from trope.data.images import opened
+from trope.data.pairs import Pairs
+from trope.data.stores import FolderImages
+from trope.data.writer import as_row, write_pairs, write_rows
+from trope.files import place, replacing, replacing_folder
+from trope.runtime import progress
+from trope.types import Pair
+
+REJECTED = "rejected.jsonl"
+
+
+def fix(pairs: Pairs, report: Report, out: Path) -> tuple[int, int]:
+    """Write the usable rows and their pictures to `out`; returns how many were kept and rejected."""
+    reasons: dict[int, list[Problem]] = {}
+    for problem in report.problems:
+        if problem.severity == "error":
+            reasons.setdefault(problem.line, []).append(problem)
+    good = pairs.where(~np.isin(pairs.lines, np.fromiter(reasons, np.int64, len(reasons))))
+    with replacing_folder(out) as partial:
+        kept = write_pairs(partial, progress(_placed(good, partial), "writing rows", len(good)))
+        for array in sorted(pairs.root.glob("features/*.npy")):
+            place(array, partial / "features" / array.name)
+        rejected = write_rows(partial / REJECTED, _rejected(pairs, reasons))
+        if not rejected:
+            (partial / REJECTED).unlink()
+    return kept, rejected
+
+
+def _placed(pairs: Pairs, folder: Path) -> Iterator[Pair]:
+    """The rows, once their pictures lie in the new folder."""
+    for row, pair in enumerate(pairs):
+        if pair.image is None:
+            yield pair
+        elif isinstance(pairs.images, FolderImages):
+            place(pairs.images.path(row), folder / pair.image)
+            yield pair
+        else:
+            yield replace(pair, image=_unpacked(pairs, row, folder))
+
+
+def _unpacked(pairs: Pairs, row: int, folder: Path) -> str:
+    """A picture out of a shard or table as a file of its own."""
+    data = pairs.images.read(row)
+    with opened(data, f"row {row + 1}") as image:
+        ending = Image.MIME.get(image.format or "", "image/bin").partition("/")[2]
+    name = f"images/{pairs.lines[row]:08d}.{ending.replace('jpeg', 'jpg')}"
+    with replacing(folder / name) as handle:
+        handle.write(data)
+    return name
+
+
+def _rejected(pairs: Pairs, reasons: dict[int, list[Problem]]) -> Iterator[dict[str, Any]]:
+    raw = {rejected.line: rejected.raw for rejected in pairs.rejected}
+    positions = {int(line): row for row, line in enumerate(pairs.lines) if int(line) in reasons}
+    for line, problems in sorted(reasons.items()):
+        why = [{"code": p.code, "detail": p.detail} for p in problems]
+        row = as_row(pairs[positions[line]]) if line in positions else raw.get(line)
+        yield {"line": line, "reasons": why, "row": row}

@@ -1,0 +1,105 @@
+"""Problems of rows that can be seen without opening a picture: ids, paths, texts, labels, splits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from jaxtyping import Bool
+
+from trope.data.components import codes, same_text
+from trope.data.pairs import Pairs
+from trope.types import SPLITS
+
+OUTSIDE = r"^/|^[A-Za-z]:[\\/]|(^|/)\.\.(/|$)|\x00"
+LONG_TEXT = 100_000
+SHOWN = 60
+
+Found = Iterator[tuple[str, int, str]]  # code, row (−1 for the whole), detail
+Mask = Bool[np.ndarray, "rows"]
+
+
+def repeated_ids(pairs: Pairs) -> Found:
+    """Every row after the first with the same id."""
+    numbers = codes(pairs.column("id"))
+    _, first, inverse = np.unique(numbers, return_index=True, return_inverse=True)
+    for row in np.flatnonzero(first[inverse] != np.arange(len(pairs))):
+        line = pairs.lines[first[inverse[row]]]
+        yield "id-repeated", int(row), f"id {pairs.column('id')[row].as_py()!r} is line {line}'s"
+
+
+def outside_paths(pairs: Pairs) -> Found:
+    """Paths that are absolute or climb out of the folder."""
+    paths = pairs.column("image")
+    bad = pc.fill_null(pc.match_substring_regex(paths, OUTSIDE), False)
+    for row in np.flatnonzero(np.asarray(bad)):
+        yield "path-outside", int(row), _shown(paths[row].as_py())
+
+
+def missing_sides(pairs: Pairs) -> Found:
+    """Rows that lack a text, an image, or both; precomputed features count as either."""
+    image = pairs.has_image | _has_feature(pairs, "image_feature")
+    text = (pairs.text_counts > 0) | _has_feature(pairs, "text_feature")
+    yield from (("row-empty", int(row), "") for row in np.flatnonzero(~image & ~text))
+    yield from (("text-missing", int(row), "") for row in np.flatnonzero(image & ~text))
+    yield from (("image-absent", int(row), "") for row in np.flatnonzero(~image & text))
+
+
+def bad_texts(pairs: Pairs) -> Found:
+    """Texts without content, with lost letters, or of extreme length."""
+    texts, owners = pairs.flat_texts()
+    empty = codes(texts, same_text) < 0
+    damaged = np.asarray(pc.match_substring(texts, "\ufffd"))
+    lengths = np.asarray(pc.utf8_length(texts))
+    yield from (("text-empty", int(owners[i]), repr(texts[i].as_py())) for i in np.flatnonzero(empty))
+    for i in np.flatnonzero(damaged):
+        yield "text-damaged", int(owners[i]), _shown(texts[i].as_py())
+    for i in np.flatnonzero(lengths > LONG_TEXT):
+        yield "text-long", int(owners[i]), f"{lengths[i]:,} characters"
+
+
+def bad_splits(pairs: Pairs) -> Found:
+    """Unknown split names, and data sets that name some splits but not all."""
+    column = pairs.column("split")
+    if column.null_count == len(pairs):
+        return
+    known = np.asarray(pc.is_in(column, value_set=pa.array(SPLITS)))
+    for row in np.flatnonzero(~known & np.asarray(column.is_valid())):
+        yield "split-unknown", int(row), repr(column[row].as_py())
+    present = set(pc.unique(column).to_pylist())
+    for name in SPLITS:
+        if name not in present:
+            cut = "; it will be cut from train" if name == "val" else ""
+            yield "split-absent", -1, f"no row is in {name}{cut}"
+    if column.null_count:
+        yield "split-absent", -1, f"{column.null_count} rows have no split; they will get one"
+
+
+def bad_labels(pairs: Pairs) -> Found:
+    """Blank labels, rows without any where others have some, labels no training row has."""
+    lists = pairs.column("labels")
+    counts = np.asarray(pc.list_value_length(lists))
+    if not counts.any():
+        return
+    labels, owners = pc.list_flatten(lists), np.repeat(np.arange(len(pairs)), counts)
+    blank = np.asarray(pc.equal(pc.utf8_trim_whitespace(labels), ""))
+    yield from (("label-blank", int(row), "") for row in owners[blank])
+    yield from (("label-missing", int(row), "") for row in np.flatnonzero(counts == 0))
+    train = np.asarray(pc.fill_null(pc.equal(pairs.column("split"), "train"), False))
+    if train.any():
+        seen = labels.filter(pa.array(train[owners])).unique()
+        unseen = np.asarray(pc.invert(pc.is_in(labels, value_set=seen)))
+        for i in np.flatnonzero(unseen & ~blank):
+            yield "label-unseen", int(owners[i]), repr(labels[i].as_py())
+
+
+def _has_feature(pairs: Pairs, name: str) -> Mask:
+    if name not in pairs.table.column_names:
+        return np.zeros(len(pairs), bool)
+    return np.asarray(pairs.column(name).is_valid())
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}…")

@@ -1,0 +1,88 @@
+"""Whole jobs, from a folder to a result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from trope import config
+from trope.data import Pairs, open
+from trope.data.check import CheckSettings, Report, check
+from trope.data.contact import contact_sheet
+from trope.data.digests import image_digests
+from trope.data.emblems import EmblemBook, write_emblem_book
+from trope.data.splits import SplitPlan, SplitReport, split
+from trope.data.statistics import Statistics, describe
+from trope.data.text import TextPreparation
+from trope.data.writer import write_pairs
+from trope.errors import DataError, UsageError
+from trope.files import write_json
+from trope.runtime import generator, provenance
+
+
+@dataclass(frozen=True)
+class Demo:
+    """Settings of the demo: the built-in data and what is done with it."""
+
+    emblems: EmblemBook = field(default_factory=EmblemBook)
+    check: CheckSettings = field(default_factory=CheckSettings)
+    split: SplitPlan = field(default_factory=SplitPlan)
+    text: TextPreparation = field(default_factory=TextPreparation)
+
+
+@dataclass(frozen=True)
+class DemoResult:
+    """What the demo made and found."""
+
+    data: Path
+    sheet: Path
+    pairs: Pairs
+    check: Report
+    split: SplitReport
+    statistics: Statistics
+
+
+def demo(out: Path, settings: Demo | None = None) -> DemoResult:
+    """Built-in data → check → split → statistics, all below `out`; a second call goes on from there."""
+    settings = settings or Demo()
+    _keep_settings(out, settings)
+    data = out / "data"
+    if not data.exists():
+        write_emblem_book(data, settings.emblems)
+    pairs = open(data)
+    report = check(pairs, settings.check)
+    if report.count("error"):
+        raise DataError(f"{data}: {report.count('error')} errors; `trope check {data}` lists them")
+    pairs, splits = split(pairs, settings.split, image_digests(pairs).values)
+    write_pairs(data, pairs)
+    result = DemoResult(
+        data, out / "contact-sheet.png", pairs, report, splits, describe(pairs, settings.text)
+    )
+    _write_sheet(result, settings.emblems.seed)
+    write_json(out / "demo.json", _document(result, settings))
+    return result
+
+
+def _keep_settings(out: Path, settings: Demo) -> None:
+    """Store the settings with the result; a folder made with others is not mixed up with these."""
+    path = out / "config.toml"
+    if path.exists() and config.load(Demo, path) != settings:
+        raise UsageError(f"{path}: made with other settings; choose another --out or remove {out}")
+    config.save(settings, path)
+
+
+def _write_sheet(result: DemoResult, seed: int) -> None:
+    rows = generator(seed, "contact sheet").choice(len(result.pairs), min(24, len(result.pairs)), False)
+    contact_sheet(result.pairs, np.sort(rows)).save(result.sheet)
+
+
+def _document(result: DemoResult, settings: Demo) -> dict[str, object]:
+    return {
+        "config": config.plain(settings),
+        "provenance": provenance(),
+        "check": result.check.document(),
+        "split": {"rows": result.split.rows, "shares": result.split.shares, "made": result.split.made},
+        "statistics": result.statistics.document(),
+    }

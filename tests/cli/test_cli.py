@@ -1,0 +1,166 @@
+"""The command line: one clear line for bad input, exit codes, clean JSON, no traceback."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from PIL import Image
+
+from trope.cli import main
+
+
+def picture() -> bytes:
+    buffer = io.BytesIO()
+    Image.linear_gradient("L").resize((64, 48)).convert("RGB").save(buffer, "JPEG")
+    return buffer.getvalue()
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "good.jpg").write_bytes(picture())
+    rows = [{"id": str(i), "image": "good.jpg", "text": f"मैं घर जा रहा हूँ {i}" * 3} for i in range(20)]
+    (folder / "pairs.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    return folder
+
+
+def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    out, err = capsys.readouterr()
+    return int(stop.value.code or 0), out, err
+
+
+def refused(capsys: pytest.CaptureFixture[str], code: int, *arguments: str) -> str:
+    """The one line of a refusal."""
+    got, out, err = call(capsys, *arguments)
+    assert got == code, err
+    assert out == ""
+    assert err.startswith("trope: ")
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+    return err
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, "--version")
+    assert (code, out.split()[0]) == (0, "trope")
+
+
+def test_check_prints_one_json_document(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, "check", str(data), "--json", "--set", "near_texts=false")
+    document = orjson.loads(out)
+    assert code == 0
+    assert (document["rows"], document["usable"], document["errors"]) == (20, 20, 0)
+    assert document["config"]["near_texts"] is False
+
+
+def test_check_shows_findings_with_lines_and_the_splits(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with (data / "pairs.jsonl").open("ab") as handle:
+        handle.write(b"\n{broken\n")
+    code, out, _ = call(capsys, "check", str(data))
+    assert code == 1
+    assert "21 rows, 20 usable; 1 errors" in out
+    assert "line 21: not valid JSON" in out
+    assert "train" in out
+
+
+def test_warnings_fail_only_when_strict(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with (data / "pairs.jsonl").open("ab") as handle:
+        handle.write(b'\n{"id": "alone", "text": "no picture here"}\n')
+    assert call(capsys, "check", str(data))[0] == 0
+    assert call(capsys, "check", str(data), "--strict")[0] == 1
+
+
+def test_text_that_looks_like_markup_is_shown_as_it_is(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (data / "pairs.jsonl").write_bytes(orjson.dumps({"id": "[red]x[/]", "image": "[bold].jpg", "text": "t"}))
+    assert "[red]x[/]" in call(capsys, "check", str(data))[1]
+
+
+def test_fix_writes_and_counts(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with (data / "pairs.jsonl").open("ab") as handle:
+        handle.write(b"\n{broken\n")
+    code, out, _ = call(capsys, "check", str(data), "--fix", str(tmp_path / "fixed"))
+    assert code == 1
+    assert "20 rows kept, 1 rejected" in out
+    assert call(capsys, "check", str(tmp_path / "fixed"))[0] == 0
+
+
+BAD: dict[str, tuple[bytes, str]] = {
+    "empty.jsonl": (b"", "the file is empty"),
+    "blank.jsonl": (b"\n \n\n", "empty: there is no row in it"),
+    "columns.csv": (b"file,caption\na.jpg,hello\n", "found: caption, file"),
+    "rubbish.jsonl": (bytes(range(256)) * 40, "binary"),
+    "rubbish.csv": (bytes(range(128, 256)) * 40, "not a UTF-8 text table"),
+    "rubbish.parquet": (b"PAR1" + bytes(500), "not a readable Parquet file"),
+    "rubbish.tar": (bytes(range(256)) * 8, "not a tar file"),
+    "what.xyz": (b"hello", "unknown kind of file"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_files_are_refused_in_one_line(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content, reason = BAD[name]
+    (tmp_path / name).write_bytes(content)
+    got, _, err = call(capsys, "check", str(tmp_path / name))
+    assert got in (1, 2)
+    assert reason in err
+    assert name in err
+    assert err.count("\n") == 1
+
+
+def test_wrong_use_exits_2(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "no such file or folder" in refused(capsys, 2, "check", str(tmp_path / "nowhere"))
+    wrong = refused(capsys, 2, "check", str(data), "--set", "near.treshold=0.5")
+    assert "did you mean 'threshold'?" in wrong
+    assert "not empty" in refused(capsys, 2, "check", str(data), "--fix", str(data))
+    assert "did you mean 'coco'" in refused(capsys, 2, "convert", "cocoo", str(data), str(tmp_path / "o"))
+
+
+def test_a_folder_without_pairs_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for i in range(50):
+        (tmp_path / f"{i}.log").write_text("x")
+    assert "50 files looked at" in refused(capsys, 1, "check", str(tmp_path))
+
+
+def test_no_permission_is_one_line(
+    data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def deny(self: Path, *_: Any, **__: Any) -> None:
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "open", deny)
+    assert "no permission" in refused(capsys, 2, "check", str(data))
+
+
+def test_a_defect_is_one_line_too(
+    data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trope.cli.check.check", lambda *_: 1 / 0)
+    assert "defect in trope (ZeroDivisionError" in refused(capsys, 1, "check", str(data))
+
+
+def test_the_command_runs_in_a_process_of_its_own_without_torch(data: Path) -> None:
+    code = "import sys; from trope.cli import main\ntry: main()\nfinally: assert 'torch' not in sys.modules"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "check", str(data), "--json"],
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src")},
+    )
+    assert done.returncode == 0, done.stderr
+    assert orjson.loads(done.stdout)["rows"] == 20

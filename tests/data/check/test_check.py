@@ -1,0 +1,275 @@
+"""`check` finds what is planted, tells errors from warnings, and `fix` loses nothing."""
+
+from __future__ import annotations
+
+import io
+import struct
+import tarfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+import pytest
+from PIL import Image
+
+import trope
+from trope.data.check import KINDS, CheckSettings, Report, check, fix
+from trope.data.duplicates import NearDuplicates
+from trope.data.stores import FolderImages
+from trope.errors import UsageError
+
+
+def picture(kind: str = "JPEG", size: tuple[int, int] = (48, 40), seed: int = 0) -> bytes:
+    pixels = np.random.default_rng(seed).integers(0, 255, (*size[::-1], 3), np.uint8)
+    buffer = io.BytesIO()
+    Image.fromarray(pixels).save(buffer, kind)
+    return buffer.getvalue()
+
+
+def bomb(width: int = 60_000, height: int = 60_000) -> bytes:
+    """A PNG of a few bytes that claims 3.6 billion pixels."""
+
+    def chunk(name: bytes, data: bytes) -> bytes:
+        body = name + data
+        return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    idat = chunk(b"IDAT", zlib.compress(bytes(1000)))
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + idat + chunk(b"IEND", b"")
+
+
+def dataset(root: Path, rows: list[dict[str, Any]], files: dict[str, bytes]) -> trope.Pairs:
+    root.mkdir(parents=True, exist_ok=True)
+    for name, data in files.items():
+        (root / name).write_bytes(data)
+    (root / "pairs.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    return trope.open(root, collect=True)
+
+
+def codes(report: Report) -> dict[str, list[int]]:
+    return {code: [p.line for p in found] for code, found in report.by_code().items()}
+
+
+def simple(count: int, **more: Any) -> list[dict[str, Any]]:
+    return [
+        {"id": f"r{i}", "image": "good.jpg", "text": f"{_words(i)}", **more} for i in range(count)
+    ]
+
+
+def _words(seed: int) -> str:
+    letters = np.random.default_rng(seed).integers(97, 123, (12, 6))
+    return " ".join("".join(map(chr, word)) for word in letters)
+
+
+def test_a_clean_data_set_has_no_findings(tmp_path: Path) -> None:
+    report = check(dataset(tmp_path, simple(3), {"good.jpg": picture()}))
+    assert codes(report) == {}
+    assert (report.rows, report.usable) == (3, 3)
+
+
+BROKEN: dict[str, tuple[str, bytes | None]] = {
+    "image-missing": ("gone.jpg", None),
+    "image-empty": ("empty.jpg", b""),
+    "image-truncated": ("cut.jpg", picture()[:-200]),
+    "image-corrupt": ("rubbish.jpg", b"\x00\x01 not a picture" * 50),
+    "image-too-large": ("bomb.png", bomb()),
+    "image-misnamed": ("really-a-png.jpg", picture("PNG")),
+    "image-tiny": ("dot.png", picture("PNG", (3, 90))),
+}
+
+
+@pytest.mark.parametrize("code", BROKEN)
+def test_each_broken_picture_is_named(tmp_path: Path, code: str) -> None:
+    name, data = BROKEN[code]
+    files = {"good.jpg": picture(), **({name: data} if data is not None else {})}
+    rows = [*simple(2), {"id": "odd", "image": name, "text": "a text of its own"}]
+    report = check(dataset(tmp_path, rows, files))
+    assert codes(report) == {code: [3]}
+    assert report.usable == (2 if KINDS[code].severity == "error" else 3)
+    assert name in report.problems[0].detail
+
+
+def test_a_truncated_png_is_found_too(tmp_path: Path) -> None:
+    data = picture("PNG", (80, 80))
+    rows = [{"id": "a", "image": "cut.png", "text": "t"}]
+    report = check(dataset(tmp_path, rows, {"cut.png": data[: len(data) // 2]}))
+    assert set(codes(report)) <= {"image-truncated", "image-corrupt"}
+    assert report.usable == 0
+
+
+@pytest.mark.parametrize("mode", ["CMYK", "P", "RGBA", "LA", "I;16", "1", "L"])
+def test_unusual_modes_are_no_problem(tmp_path: Path, mode: str) -> None:
+    buffer = io.BytesIO()
+    made = Image.new("I;16", (32, 32)) if mode == "I;16" else Image.new("RGB", (32, 32)).convert(mode)
+    made.save(buffer, "TIFF")
+    rows = [{"id": "a", "image": "x.tif", "text": "t"}]
+    assert codes(check(dataset(tmp_path, rows, {"x.tif": buffer.getvalue()}))) == {}
+
+
+@pytest.mark.parametrize("path", ["../out.jpg", "/etc/passwd", "a/../../b.jpg", "C:\\x.jpg", ".."])
+def test_paths_that_leave_the_folder_are_errors_and_never_opened(
+    tmp_path: Path, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs = dataset(tmp_path / "data", [{"id": "a", "image": path, "text": "t"}], {})
+    (tmp_path / "out.jpg").write_bytes(picture())
+    monkeypatch.setattr(FolderImages, "read", lambda *_: pytest.fail("the file was opened"))
+    assert codes(check(pairs)) == {"path-outside": [1]}
+
+
+def test_row_problems(tmp_path: Path) -> None:
+    rows = [
+        {"id": "a", "image": "good.jpg", "text": _words(1)},
+        {"id": "a", "image": "good.jpg", "text": _words(2)},
+        {"id": "b"},
+        {"id": "c", "image": "good.jpg", "text": " \t"},
+        {"id": "d", "image": "good.jpg"},
+        {"id": "e", "text": _words(3)},
+        {"id": "f", "image": "good.jpg", "text": f"{_words(4)} \ufffd"},
+        {"id": "g", "image": "good.jpg", "text": "long " * 30_000},
+    ]
+    assert codes(check(dataset(tmp_path, rows, {"good.jpg": picture()}))) == {
+        "id-repeated": [2],
+        "row-empty": [3],
+        "text-empty": [4],
+        "text-missing": [5],
+        "image-absent": [6],
+        "text-damaged": [7],
+        "text-long": [8],
+    }
+
+
+def test_precomputed_features_stand_for_pictures_and_texts(tmp_path: Path) -> None:
+    rows = [{"id": "a", "text": "t", "image_feature": 0}, {"id": "b", "text_feature": 1, "image_feature": 1}]
+    assert codes(check(dataset(tmp_path, rows, {}))) == {}
+
+
+def test_label_problems(tmp_path: Path) -> None:
+    rows = simple(4)
+    rows[0] |= {"labels": ["cat"], "split": "train"}
+    rows[1] |= {"labels": ["cat", " "], "split": "train"}
+    rows[2] |= {"labels": ["dog", "cat"], "split": "test"}
+    rows[3] |= {"split": "val"}
+    rows = [row | {"image": f"{i}.jpg"} for i, row in enumerate(rows)]
+    files = {f"{i}.jpg": picture(seed=i) for i in range(4)}
+    found = codes(check(dataset(tmp_path, rows, files)))
+    assert found == {"label-blank": [2], "label-missing": [4], "label-unseen": [3]}
+
+
+def test_split_problems(tmp_path: Path) -> None:
+    rows = simple(3)
+    rows[0]["split"], rows[1]["split"] = "train", "holdout"
+    report = check(dataset(tmp_path, rows, {"good.jpg": picture()}))
+    assert codes(report)["split-unknown"] == [2]
+    details = [p.detail for p in report.by_code()["split-absent"]]
+    assert details[0].startswith("no row is in val")
+    assert details[1] == "no row is in test"
+    assert details[2] == "1 rows have no split; they will get one"
+
+
+def test_leaks_between_splits(tmp_path: Path) -> None:
+    sentence = _words(77)
+    rows = [
+        {"image": "a.jpg", "text": sentence, "group": "g1", "split": "train"},
+        {"image": "b.jpg", "text": _words(1), "group": "g1", "split": "test"},
+        {"image": "copy-of-a.jpg", "text": _words(2), "group": "g2", "split": "test"},
+        {"image": "c.jpg", "text": f"  {sentence.upper()} ", "group": "g3", "split": "val"},
+        {"image": "d.jpg", "text": f"{sentence} x", "group": "g4", "split": "test"},
+        {"image": "e.jpg", "text": sentence, "group": "g5", "split": "train"},
+    ]
+    rows = [{"id": str(i), **row} for i, row in enumerate(rows)]
+    files = {f"{name}.jpg": picture(seed=i) for i, name in enumerate("abcde")}
+    files["copy-of-a.jpg"] = files["a.jpg"]
+    report = check(dataset(tmp_path, rows, files))
+    assert codes(report) == {
+        "leak-group": [2],
+        "leak-image": [3],
+        "leak-text": [4],
+        "leak-near-text": [5],
+    }
+    assert report.by_code()["leak-image"][0].detail == "test: also in line 1 (0, train)"
+    assert report.count("error") == 0
+
+
+def test_near_texts_can_be_left_out_and_tuned(tmp_path: Path) -> None:
+    sentence = _words(5)
+    rows = [
+        {"id": "a", "text": sentence, "split": "train"},
+        {"id": "b", "text": f"{sentence} {_words(6)[:12]}", "split": "test"},
+        {"id": "c", "text": _words(7), "split": "val"},
+    ]
+    pairs = dataset(tmp_path, rows, {})
+    found = {
+        threshold: "leak-near-text" in codes(check(pairs, CheckSettings(near=NearDuplicates(threshold))))
+        for threshold in (0.5, 0.99)
+    }
+    assert found == {0.5: True, 0.99: False}
+    assert "leak-near-text" not in codes(
+        check(pairs, CheckSettings(near_texts=False, near=NearDuplicates(0.5)))
+    )
+
+
+def test_boilerplate_is_remarked_once(tmp_path: Path) -> None:
+    notice = "please enable javascript and cookies in your browser to continue reading this article"
+    rows = [{"id": str(i), "text": f"{notice} {i}"} for i in range(30)]
+    found = check(dataset(tmp_path, rows, {})).by_code()["near-repeats"]
+    assert len(found) == 1
+    assert found[0].detail.startswith("30 texts like 'please enable")
+
+
+def test_fix_keeps_the_good_rows_and_says_why_others_went(tmp_path: Path) -> None:
+    root = tmp_path / "data"
+    dataset(root, simple(2, note={"k": ["ü", 1]}), {"good.jpg": picture(), "bad.jpg": b"x"})
+    with (root / "pairs.jsonl").open("ab") as handle:
+        handle.write(b'\n{"id": "broken", "text": \n')
+        handle.write(orjson.dumps({"id": "odd", "image": "bad.jpg", "text": "日本語のテキスト"}))
+    pairs = trope.open(root, collect=True)
+    report = check(pairs)
+    assert fix(pairs, report, tmp_path / "fixed") == (2, 2)
+
+    fixed = trope.open(tmp_path / "fixed")
+    assert fixed.ids == ["r0", "r1"]
+    assert fixed[0].extra["note"] == {"k": ["ü", 1]}
+    assert codes(check(fixed)) == {}
+    lines = (tmp_path / "fixed" / "rejected.jsonl").read_bytes().splitlines()
+    broken, odd = map(orjson.loads, lines)
+    assert broken == {
+        "line": 3,
+        "reasons": [{"code": "row-unreadable", "detail": broken["reasons"][0]["detail"]}],
+        "row": '{"id": "broken", "text":',
+    }
+    assert odd["line"] == 4
+    assert odd["reasons"][0]["code"] == "image-corrupt"
+    assert odd["row"] == {"id": "odd", "image": "bad.jpg", "text": "日本語のテキスト"}
+    assert report.rows == 4 == len(fixed) + len(lines)
+
+
+def test_fix_unpacks_shards_and_copies_features(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "shard.tar", "w") as archive:
+        for name, data in {"k1.png": picture("PNG"), "k1.txt": b"one", "k2.jpg": b"", "k2.txt": b"two"}.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+    (tmp_path / "features").mkdir()
+    np.save(tmp_path / "features" / "image.npy", np.eye(2))
+    pairs = trope.open(tmp_path / "shard.tar", collect=True)
+    assert fix(pairs, check(pairs), tmp_path / "fixed") == (1, 1)
+    fixed = trope.open(tmp_path / "fixed")
+    assert (tmp_path / "fixed" / str(fixed[0].image)).read_bytes() == picture("PNG")
+    assert np.load(tmp_path / "fixed" / "features" / "image.npy").shape == (2, 2)
+
+
+def test_fix_never_writes_over_anything(tmp_path: Path) -> None:
+    pairs = dataset(tmp_path / "data", simple(1), {"good.jpg": picture()})
+    (tmp_path / "fixed").mkdir()
+    (tmp_path / "fixed" / "precious").write_text("x")
+    with pytest.raises(UsageError, match="not empty"):
+        fix(pairs, check(pairs), tmp_path / "fixed")
+    assert [p.name for p in (tmp_path / "fixed").iterdir()] == ["precious"]
+
+
+def test_every_kind_of_problem_has_a_test() -> None:
+    source = Path(__file__).read_text(encoding="utf-8")
+    untested = [code for code in KINDS if f'"{code}"' not in source and code != "remark"]
+    assert untested == []
