@@ -1,4 +1,4 @@
-"""Opening and splitting a large JSONL table, each in a process of its own so that memory is its own."""
+"""Opening and splitting a large JSONL table, each in a process with memory of its own."""
 
 from __future__ import annotations
 
@@ -77,7 +77,9 @@ def write_rows(path: Path, rows: int, seed: int = 0) -> None:
     """News-like rows: a text of 5 to 30 words, two rows an image, ten rows a group."""
     random = np.random.default_rng(seed)
     letters = random.integers(97, 123, (20_000, 9), np.uint8)
-    words = [bytes(w[:n]).decode() for w, n in zip(letters, random.integers(2, 10, 20_000), strict=True)]
+    words = [
+        bytes(w[:n]).decode() for w, n in zip(letters, random.integers(2, 10, 20_000), strict=True)
+    ]
     with path.open("wb") as handle:
         for i in range(rows):
             picked = random.integers(0, len(words), random.integers(5, 31))

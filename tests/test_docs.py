@@ -36,7 +36,9 @@ def test_every_local_link_leads_somewhere(page: Path) -> None:
 
 def test_python_examples_compile() -> None:
     for page in PAGES:
-        for example in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.S):
+        for example in re.findall(
+            r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.S
+        ):
             compile(example, page.name, "exec")
 
 

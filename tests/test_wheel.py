@@ -19,7 +19,16 @@ ROOT = Path(__file__).parents[1]
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("wheel")
-    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), str(ROOT)]
+    build = [
+        sys.executable,
+        "-m",
+        "build",
+        "--wheel",
+        "--no-isolation",
+        "--outdir",
+        str(out),
+        str(ROOT),
+    ]
     subprocess.run(build, check=True, capture_output=True)
     return next(out.glob("trope-*.whl"))
 
@@ -67,7 +76,9 @@ def test_every_data_file_is_in_the_wheel(wheel: Path) -> None:
 
 def test_the_installed_wheel_is_the_one_that_runs(installed: Path, tmp_path: Path) -> None:
     code = "import trope; print(trope.__file__)"
-    found = subprocess.run([installed, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    found = subprocess.run(
+        [installed, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     assert Path(found.stdout.strip()).is_relative_to(installed.parents[1])
     assert run(installed, tmp_path, "--version").startswith("trope ")
 
@@ -76,4 +87,6 @@ def test_the_installed_wheel_makes_the_built_in_data(installed: Path, tmp_path: 
     run(installed, tmp_path, "demo", "--out", "out", "--set", "emblems.pairs=60")
     document = orjson.loads((tmp_path / "out" / "demo.json").read_bytes())
     assert document["statistics"]["rows"] == 60
-    assert "coco" in {entry["name"] for entry in orjson.loads(run(installed, tmp_path, "formats", "--json"))}
+    assert "coco" in {
+        entry["name"] for entry in orjson.loads(run(installed, tmp_path, "formats", "--json"))
+    }

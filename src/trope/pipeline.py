@@ -45,7 +45,7 @@ class DemoResult:
 
 
 def demo(out: Path, settings: Demo | None = None) -> DemoResult:
-    """Built-in data → check → split → statistics, all below `out`; a second call goes on from there."""
+    """Built-in data → check → split → statistics below `out`; a second call goes on from there."""
     settings = settings or Demo()
     _keep_settings(out, settings)
     data = out / "data"
@@ -74,8 +74,10 @@ def _keep_settings(out: Path, settings: Demo) -> None:
 
 
 def _write_sheet(result: DemoResult, seed: int) -> None:
-    rows = generator(seed, "contact sheet").choice(len(result.pairs), min(24, len(result.pairs)), False)
-    contact_sheet(result.pairs, np.sort(rows)).save(result.sheet)
+    rows = generator(seed, "contact sheet").choice(
+        len(result.pairs), min(24, len(result.pairs)), False
+    )
+    contact_sheet(result.pairs, np.sort(rows).tolist()).save(result.sheet)
 
 
 def _document(result: DemoResult, settings: Demo) -> dict[str, object]:
@@ -83,6 +85,10 @@ def _document(result: DemoResult, settings: Demo) -> dict[str, object]:
         "config": config.plain(settings),
         "provenance": provenance(),
         "check": result.check.document(),
-        "split": {"rows": result.split.rows, "shares": result.split.shares, "made": result.split.made},
+        "split": {
+            "rows": result.split.rows,
+            "shares": result.split.shares,
+            "made": result.split.made,
+        },
         "statistics": result.statistics.document(),
     }

@@ -27,7 +27,9 @@ def data(tmp_path: Path) -> Path:
     folder = tmp_path / "data"
     folder.mkdir()
     (folder / "good.jpg").write_bytes(picture())
-    rows = [{"id": str(i), "image": "good.jpg", "text": f"मैं घर जा रहा हूँ {i}" * 3} for i in range(20)]
+    rows = [
+        {"id": str(i), "image": "good.jpg", "text": f"मैं घर जा रहा हूँ {i}" * 3} for i in range(20)
+    ]
     (folder / "pairs.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
     return folder
 
@@ -85,11 +87,15 @@ def test_warnings_fail_only_when_strict(data: Path, capsys: pytest.CaptureFixtur
 def test_text_that_looks_like_markup_is_shown_as_it_is(
     data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (data / "pairs.jsonl").write_bytes(orjson.dumps({"id": "[red]x[/]", "image": "[bold].jpg", "text": "t"}))
+    (data / "pairs.jsonl").write_bytes(
+        orjson.dumps({"id": "[red]x[/]", "image": "[bold].jpg", "text": "t"})
+    )
     assert "[red]x[/]" in call(capsys, "check", str(data))[1]
 
 
-def test_fix_writes_and_counts(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_fix_writes_and_counts(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with (data / "pairs.jsonl").open("ab") as handle:
         handle.write(b"\n{broken\n")
     code, out, _ = call(capsys, "check", str(data), "--fix", str(tmp_path / "fixed"))
@@ -128,10 +134,14 @@ def test_wrong_use_exits_2(data: Path, tmp_path: Path, capsys: pytest.CaptureFix
     wrong = refused(capsys, 2, "check", str(data), "--set", "near.treshold=0.5")
     assert "did you mean 'threshold'?" in wrong
     assert "not empty" in refused(capsys, 2, "check", str(data), "--fix", str(data))
-    assert "did you mean 'coco'" in refused(capsys, 2, "convert", "cocoo", str(data), str(tmp_path / "o"))
+    assert "did you mean 'coco'" in refused(
+        capsys, 2, "convert", "cocoo", str(data), str(tmp_path / "o")
+    )
 
 
-def test_a_folder_without_pairs_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_without_pairs_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for i in range(50):
         (tmp_path / f"{i}.log").write_text("x")
     assert "50 files looked at" in refused(capsys, 1, "check", str(tmp_path))
@@ -155,7 +165,10 @@ def test_a_defect_is_one_line_too(
 
 
 def test_the_command_runs_in_a_process_of_its_own_without_torch(data: Path) -> None:
-    code = "import sys; from trope.cli import main\ntry: main()\nfinally: assert 'torch' not in sys.modules"
+    code = (
+        "import sys; from trope.cli import main\n"
+        "try: main()\nfinally: assert 'torch' not in sys.modules"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code, "check", str(data), "--json"],
         capture_output=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import orjson
@@ -50,7 +51,7 @@ def test_a_smaller_share_is_part_of_a_larger_one(tmp_path: Path, texts: int) -> 
         {text for pair in training_ratio(pairs, ratio, seed=7) for text in pair.texts}
         for ratio in (0.2, 0.4, 0.6, 0.8, 1.0)
     ]
-    assert all(small < large for small, large in zip(shares, shares[1:], strict=False))
+    assert all(small < large for small, large in pairwise(shares))
 
 
 def test_rows_that_share_an_image_count_as_its_captions(tmp_path: Path) -> None:

@@ -81,7 +81,9 @@ def test_identical_bytes_under_two_names_belong_together(tmp_path: Path) -> None
     assert len(set(belongs)) == 3
 
 
-def greedy_by_loop(belongs: np.ndarray, fractions: tuple[float, ...], filled: list[int]) -> list[int]:
+def greedy_by_loop(
+    belongs: np.ndarray, fractions: tuple[float, ...], filled: list[int]
+) -> list[int]:
     """How many rows each part ends with when components are placed one at a time."""
     rows, total = list(filled), len(belongs) + sum(filled)
     for size in sorted(np.bincount(belongs), reverse=True):
@@ -189,6 +191,8 @@ def test_folds_are_even_and_keep_components_whole(tmp_path: Path) -> None:
 
 
 def test_folds_are_refused_when_a_component_is_too_large(tmp_path: Path) -> None:
-    pairs = dataset(tmp_path, [{"text": f"t{i}", "group": "all" if i < 60 else None} for i in range(100)])
+    pairs = dataset(
+        tmp_path, [{"text": f"t{i}", "group": "all" if i < 60 else None} for i in range(100)]
+    )
     with pytest.raises(DataError, match=r"60 rows \(60%\) are tied together"):
         folds(pairs, 2)

@@ -6,6 +6,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 
 import typer
 
@@ -58,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if os.environ.get("TROPE_TRACEBACK"):
             traceback.print_exc()
         last = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{os.path.basename(last.filename)}:{last.lineno}"
+        where = f"{Path(last.filename).name}:{last.lineno}"
         _stop(
             f"defect in trope ({type(error).__name__} at {where}: {error}); "
             "set TROPE_TRACEBACK=1 for the details",

@@ -21,9 +21,13 @@ def command(
     strict: Annotated[bool, typer.Option("--strict", help="Warnings count as errors.")] = False,
     fix_to: Annotated[
         Path | None,
-        typer.Option("--fix", metavar="OUT", help="Write the good rows there, the rest to rejected.jsonl."),
+        typer.Option(
+            "--fix", metavar="OUT", help="Write the good rows there, the rest to rejected.jsonl."
+        ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON document instead of tables.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="One JSON document instead of tables.")
+    ] = False,
     examples: Annotated[int, typer.Option(min=0, help="Findings shown of each kind.")] = 3,
     sets: Annotated[
         list[str] | None,
@@ -66,7 +70,11 @@ def _show(pairs: Pairs, report: Report, examples: int) -> None:
         say(f"{kind.severity} {code}: {kind.meaning} ({len(found):,})")
         for problem in found[:examples]:
             where = f"line {problem.line}" if problem.line else "all"
-            say(f"    {where}" + (f", {problem.id}" if problem.id else "") + f": {problem.detail}".rstrip(": "))
+            say(
+                f"    {where}"
+                + (f", {problem.id}" if problem.id else "")
+                + f": {problem.detail}".rstrip(": ")
+            )
     _show_splits(pairs, report)
 
 
@@ -75,7 +83,7 @@ def _show_splits(pairs: Pairs, report: Report) -> None:
     if not len(pairs) or any(problem.code == "split-unknown" for problem in report.problems):
         return
     _, made = split(pairs, SplitPlan())
-    title = f"Splits {made.made}: {made.components:,} components, the largest {made.largest:,} rows"
+    title = f"Splits {made.made}: {made.components:,} components, the largest has {made.largest:,}"
     table(title, ["split", "rows", "share"], [[n, r, made.shares[n]] for n, r in made.rows.items()])
     if made.undecided:
         say(f"{made.undecided:,} rows are tied to two splits at once and belong to none")

@@ -15,7 +15,9 @@ def command(
     format: Annotated[str, typer.Argument(help="The layout; `trope formats` lists them.")],
     source: Annotated[Path, typer.Argument(help="The folder that holds the official files.")],
     out: Annotated[Path, typer.Argument(help="The new data set.")],
-    json: Annotated[bool, typer.Option("--json", help="One JSON document instead of tables.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="One JSON document instead of tables.")
+    ] = False,
     sets: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="K=V", help="Change a setting of the format."),
@@ -30,7 +32,10 @@ def command(
 
 
 def _show(report: Conversion, out: Path) -> None:
-    say(f"{out}: {report.rows:,} rows, {report.images:,} images, {report.texts:,} texts", style="bold")
+    say(
+        f"{out}: {report.rows:,} rows, {report.images:,} images, {report.texts:,} texts",
+        style="bold",
+    )
     table("", ["split", "rows"], list(report.splits.items()))
     if report.missing:
         total = report.missing.total()

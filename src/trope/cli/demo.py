@@ -10,6 +10,7 @@ import typer
 from trope import config
 from trope.cli.output import say, table
 from trope.pipeline import Demo, DemoResult, demo
+from trope.runtime import generator
 
 
 def command(
@@ -27,15 +28,18 @@ def show(result: DemoResult) -> None:
     """The demo's findings for people."""
     report, statistics = result.check, result.statistics
     say(f"1. The Emblem Book: {len(result.pairs):,} pairs in {result.data}", style="bold")
-    for row in range(0, len(result.pairs), max(1, len(result.pairs) // 4)):
-        pair = result.pairs[row]
+    for row in generator(0, "examples").choice(len(result.pairs), min(4, len(result.pairs)), False):
+        pair = result.pairs[int(row)]
         say(f"   {pair.id}: “{pair.texts[0]}”")
         say(f"   {' ' * len(pair.id)}  shown: {pair.extra['description']}", style="dim")
     errors, warnings = report.count("error"), report.count("warning")
-    say(f"2. Check: {report.usable:,} usable rows, {errors} errors, {warnings} warnings", style="bold")
+    say(
+        f"2. Check: {report.usable:,} usable rows, {errors} errors, {warnings} warnings",
+        style="bold",
+    )
     made = result.split
     say(
-        f"3. Split {made.made}: {made.components:,} components, the largest {made.largest:,} rows",
+        f"3. Split {made.made}: {made.components:,} components, the largest has {made.largest:,}",
         style="bold",
     )
     say(
@@ -59,4 +63,6 @@ def show(result: DemoResult) -> None:
             for name, part in statistics.splits.items()
         ],
     )
-    say(f"Pictures to look at: {result.sheet}; everything above: {result.data.parent / 'demo.json'}")
+    say(
+        f"Pictures to look at: {result.sheet}; everything above: {result.data.parent / 'demo.json'}"
+    )

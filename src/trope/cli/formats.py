@@ -15,7 +15,9 @@ from trope.errors import UsageError, suggestion
 
 def command(
     name: Annotated[str | None, typer.Argument(help="Show one layout in full.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON document instead of a table.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="One JSON document instead of a table.")
+    ] = False,
 ) -> None:
     """List the layouts `trope convert` reads, with the paper each comes from."""
     if name is not None and name not in FORMATS:
@@ -26,7 +28,11 @@ def command(
     elif name:
         _show(name, FORMATS[name])
     else:
-        table("", ["format", "what it is", "paper"], [[n, f.about, f.paper] for n, f in chosen.items()])
+        table(
+            "",
+            ["format", "what it is", "paper"],
+            [[n, f.about, f.paper] for n, f in chosen.items()],
+        )
         say("`trope formats NAME` shows the expected layout", style="dim")
 
 

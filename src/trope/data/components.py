@@ -1,4 +1,4 @@
-"""Which rows belong together: the connected components of rows that share a group, an image or a text."""
+"""Which rows belong together: components of rows that share a group, an image or a text."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from scipy.sparse.csgraph import connected_components
 
 from trope.data.pairs import Pairs
 
-Codes = Int[np.ndarray, "items"]
+Codes = Int[np.ndarray, " items"]
 
 
 def components(
-    pairs: Pairs, digests: Shaped[np.ndarray, "rows"] | None = None
-) -> Int[np.ndarray, "rows"]:
+    pairs: Pairs, digests: Shaped[np.ndarray, " rows"] | None = None
+) -> Int[np.ndarray, " rows"]:
     """The number of each row's component.
 
     Pictures are the same when they have the same path, or, where content `digests` are given, the
@@ -46,7 +46,7 @@ def same_text(text: str) -> str:
 
 
 def codes(column: pa.ChunkedArray, form: Callable[[str], str] = str) -> Codes:
-    """A number per distinct value, −1 for a gap or an empty one.
+    """A number per distinct value, -1 for a gap or an empty one.
 
     Values are known by a 63-bit digest, so that a million long texts cost eight megabytes.
     """
@@ -61,7 +61,7 @@ def _digests(column: pa.ChunkedArray, form: Callable[[str], str]) -> Iterator[in
             yield -1 if short is None else int.from_bytes(short) >> 1
 
 
-def _links(values: Codes, owners: Int[np.ndarray, "items"]) -> Int[np.ndarray, "2 links"]:
+def _links(values: Codes, owners: Int[np.ndarray, " items"]) -> Int[np.ndarray, "2 links"]:
     """Edges that chain the owners of equal values, one fewer than there are owners."""
     order = np.argsort(values, kind="stable")
     ordered, owners = values[order], owners[order]

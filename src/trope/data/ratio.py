@@ -1,4 +1,4 @@
-"""A share of the training data, for studies of data scale; a smaller share is part of a larger one."""
+"""A share of the training data, for studies of scale; a smaller share is part of a larger."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def training_ratio(pairs: Pairs, ratio: float, seed: int = 0) -> Pairs:
     return pairs.where(~train | _first_rows(train, ratio, seed))
 
 
-def _image_codes(pairs: Pairs) -> Int[np.ndarray, "rows"]:
+def _image_codes(pairs: Pairs) -> Int[np.ndarray, " rows"]:
     """A number per image; a row without one stands alone."""
     found = codes(pairs.column("image"))
     _, numbers = np.unique(found, return_inverse=True)
@@ -38,7 +38,9 @@ def _image_codes(pairs: Pairs) -> Int[np.ndarray, "rows"]:
     return np.where(alone, np.cumsum(alone) + numbers.max(initial=0), numbers)
 
 
-def _ranked(images: Int[np.ndarray, "texts"], seed: int, ratio: float) -> Bool[np.ndarray, "texts"]:
+def _ranked(
+    images: Int[np.ndarray, " texts"], seed: int, ratio: float
+) -> Bool[np.ndarray, " texts"]:
     """Which texts are among the first `ratio` of their image's, in an order the seed decides."""
     shuffled = generator(seed, "ratio").permutation(len(images))
     order = shuffled[np.argsort(images[shuffled], kind="stable")]
@@ -53,7 +55,7 @@ def _ranked(images: Int[np.ndarray, "texts"], seed: int, ratio: float) -> Bool[n
 
 
 def _fewer_texts(
-    pairs: Pairs, owners: Int[np.ndarray, "texts"], keep: Bool[np.ndarray, "texts"]
+    pairs: Pairs, owners: Int[np.ndarray, " texts"], keep: Bool[np.ndarray, " texts"]
 ) -> Pairs:
     texts, _ = pairs.flat_texts()
     counts = np.bincount(owners[keep], minlength=len(pairs))
@@ -63,7 +65,9 @@ def _fewer_texts(
     return pairs.with_column("texts", kept.cast(LISTS)).where(~lost)
 
 
-def _first_rows(train: Bool[np.ndarray, "rows"], ratio: float, seed: int) -> Bool[np.ndarray, "rows"]:
+def _first_rows(
+    train: Bool[np.ndarray, " rows"], ratio: float, seed: int
+) -> Bool[np.ndarray, " rows"]:
     rows = generator(seed, "ratio").permutation(np.flatnonzero(train))
     keep = np.zeros(len(train), bool)
     keep[rows[: max(1, round(ratio * len(rows)))]] = True

@@ -21,8 +21,9 @@ from trope.errors import DataError
 from trope.runtime import generator
 from trope.types import SPLITS
 
-Components = Int[np.ndarray, "rows"]
-Parts = Int[np.ndarray, "rows"]  # positions in SPLITS, −1 where a row has no split
+Components = Int[np.ndarray, " rows"]
+Parts = Int[np.ndarray, " rows"]  # positions in SPLITS, −1 where a row has no split
+
 
 @dataclass(frozen=True)
 class SplitPlan:
@@ -57,7 +58,7 @@ class SplitReport:
 
 
 def split(
-    pairs: Pairs, plan: SplitPlan, digests: Shaped[np.ndarray, "rows"] | None = None
+    pairs: Pairs, plan: SplitPlan, digests: Shaped[np.ndarray, " rows"] | None = None
 ) -> tuple[Pairs, SplitReport]:
     """The rows with every missing split filled in, and what came of it."""
     parts, belongs = _given(pairs, plan), components(pairs, digests)
@@ -79,8 +80,8 @@ def assign(
 ) -> Parts:
     """The part each row goes to, whole components at a time, on top of what is `filled` already.
 
-    Components of one size are interchangeable, so each size is placed at once: the k-th of them that
-    a part takes stands at the level `share − rows so far − size·k`, and the highest levels win.
+    Components of one size are interchangeable, so each size is placed at once: the k-th of them
+    that a part takes stands at the level `share - rows - size * k`, and the highest levels win.
     """
     rows = np.array(filled or (0,) * len(fractions), np.int64)
     target = np.array(fractions) * (len(belongs) + rows.sum())
@@ -109,7 +110,7 @@ def folds(pairs: Pairs, k: int, seed: int = 0) -> Parts:
     return assign(belongs, (1 / k,) * k, seed)
 
 
-def _runs(sizes: Int[np.ndarray, "components"]) -> Iterator[tuple[int, int, int]]:
+def _runs(sizes: Int[np.ndarray, " components"]) -> Iterator[tuple[int, int, int]]:
     """Size, start and length of each run of equal sizes."""
     starts = np.flatnonzero(np.diff(sizes, prepend=-1))
     for start, stop in zip(starts, [*starts[1:], len(sizes)], strict=True):
@@ -117,8 +118,8 @@ def _runs(sizes: Int[np.ndarray, "components"]) -> Iterator[tuple[int, int, int]
 
 
 def _highest(
-    target: Float[np.ndarray, "parts"], rows: Int[np.ndarray, "parts"], size: int, count: int
-) -> Int[np.ndarray, "count"]:
+    target: Float[np.ndarray, " parts"], rows: Int[np.ndarray, " parts"], size: int, count: int
+) -> Int[np.ndarray, " count"]:
     """Which part takes each of `count` components of one size, in the order they are placed."""
     levels = target[:, None] - (rows[:, None] + size * np.arange(count))
     best = np.argsort(-levels.ravel(), kind="stable")[:count]
@@ -139,7 +140,7 @@ def _given(pairs: Pairs, plan: SplitPlan) -> Parts:
 
 
 def _fill(parts: Parts, belongs: Components, plan: SplitPlan) -> Parts:
-    """Rows without a split join their component's; components without any are placed around the rest.
+    """Rows without a split join their component's; components without any fill up the shares.
 
     A row tied to two splits at once can join neither without a leak: it stays without a split.
     """

@@ -102,7 +102,9 @@ def test_a_truncated_png_is_found_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mode", ["CMYK", "P", "RGBA", "LA", "I;16", "1", "L"])
 def test_unusual_modes_are_no_problem(tmp_path: Path, mode: str) -> None:
     buffer = io.BytesIO()
-    made = Image.new("I;16", (32, 32)) if mode == "I;16" else Image.new("RGB", (32, 32)).convert(mode)
+    made = (
+        Image.new("I;16", (32, 32)) if mode == "I;16" else Image.new("RGB", (32, 32)).convert(mode)
+    )
     made.save(buffer, "TIFF")
     rows = [{"id": "a", "image": "x.tif", "text": "t"}]
     assert codes(check(dataset(tmp_path, rows, {"x.tif": buffer.getvalue()}))) == {}
@@ -141,7 +143,10 @@ def test_row_problems(tmp_path: Path) -> None:
 
 
 def test_precomputed_features_stand_for_pictures_and_texts(tmp_path: Path) -> None:
-    rows = [{"id": "a", "text": "t", "image_feature": 0}, {"id": "b", "text_feature": 1, "image_feature": 1}]
+    rows = [
+        {"id": "a", "text": "t", "image_feature": 0},
+        {"id": "b", "text_feature": 1, "image_feature": 1},
+    ]
     assert codes(check(dataset(tmp_path, rows, {}))) == {}
 
 
@@ -201,7 +206,8 @@ def test_near_texts_can_be_left_out_and_tuned(tmp_path: Path) -> None:
     ]
     pairs = dataset(tmp_path, rows, {})
     found = {
-        threshold: "leak-near-text" in codes(check(pairs, CheckSettings(near=NearDuplicates(threshold))))
+        threshold: "leak-near-text"
+        in codes(check(pairs, CheckSettings(near=NearDuplicates(threshold))))
         for threshold in (0.5, 0.99)
     }
     assert found == {0.5: True, 0.99: False}
@@ -247,7 +253,12 @@ def test_fix_keeps_the_good_rows_and_says_why_others_went(tmp_path: Path) -> Non
 
 def test_fix_unpacks_shards_and_copies_features(tmp_path: Path) -> None:
     with tarfile.open(tmp_path / "shard.tar", "w") as archive:
-        for name, data in {"k1.png": picture("PNG"), "k1.txt": b"one", "k2.jpg": b"", "k2.txt": b"two"}.items():
+        for name, data in {
+            "k1.png": picture("PNG"),
+            "k1.txt": b"one",
+            "k2.jpg": b"",
+            "k2.txt": b"two",
+        }.items():
             member = tarfile.TarInfo(name)
             member.size = len(data)
             archive.addfile(member, io.BytesIO(data))

@@ -74,6 +74,7 @@ def _report(pairs: Pairs, problems: list[Problem]) -> Report:
     unusable = {problem.line for problem in problems if problem.severity == "error"}
     total = len(pairs) + len(pairs.rejected)
     splits = {
-        item["values"] or "none": item["counts"] for item in pc.value_counts(pairs.column("split")).to_pylist()
+        item["values"] or "none": item["counts"]
+        for item in pc.value_counts(pairs.column("split")).to_pylist()
     }
     return Report(str(pairs.root), total, total - len(unusable), tuple(problems), splits)

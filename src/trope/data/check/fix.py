@@ -23,7 +23,7 @@ REJECTED = "rejected.jsonl"
 
 
 def fix(pairs: Pairs, report: Report, out: Path) -> tuple[int, int]:
-    """Write the usable rows and their pictures to `out`; returns how many were kept and rejected."""
+    """Write the usable rows and their pictures to `out`; returns the rows kept and rejected."""
     reasons: dict[int, list[Problem]] = {}
     for problem in report.problems:
         if problem.severity == "error":

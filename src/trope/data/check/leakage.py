@@ -16,18 +16,18 @@ from trope.types import SPLITS
 
 BOILERPLATE = 20  # members that make a cluster of nearly equal texts worth a remark
 
-Codes = Int[np.ndarray, "items"]
+Codes = Int[np.ndarray, " items"]
 Found = Iterator[tuple[str, int, str]]
 
 
-def leaks(
-    pairs: Pairs, digests: Shaped[np.ndarray, "rows"], near: NearDuplicates | None
-) -> Found:
-    """Findings of all kinds; near-equal texts are looked for only when settings for it are given."""
+def leaks(pairs: Pairs, digests: Shaped[np.ndarray, " rows"], near: NearDuplicates | None) -> Found:
+    """Findings of all kinds; near-equal texts are looked for only where settings are given."""
     rows = np.arange(len(pairs))
     texts, owners = pairs.flat_texts()
     same = codes(texts, same_text)
-    yield from _named(pairs, "leak-group", rows, crossing(pairs, codes(pairs.column("group")), rows))
+    yield from _named(
+        pairs, "leak-group", rows, crossing(pairs, codes(pairs.column("group")), rows)
+    )
     yield from _named(pairs, "leak-image", rows, crossing(pairs, _pictures(pairs, digests), rows))
     exact = crossing(pairs, same, owners)
     yield from _named(pairs, "leak-text", owners, exact)
@@ -49,12 +49,12 @@ def crossing(pairs: Pairs, values: Codes, owners: Codes) -> Int[np.ndarray, "lea
     return np.stack([items[leaking], first[leaking]], axis=1)
 
 
-def _parts(pairs: Pairs) -> Int[np.ndarray, "rows"]:
+def _parts(pairs: Pairs) -> Int[np.ndarray, " rows"]:
     found = pc.index_in(pairs.column("split"), value_set=pa.array(SPLITS))
     return np.asarray(pc.fill_null(found, -1), dtype=np.int64)
 
 
-def _pictures(pairs: Pairs, digests: Shaped[np.ndarray, "rows"]) -> Codes:
+def _pictures(pairs: Pairs, digests: Shaped[np.ndarray, " rows"]) -> Codes:
     """A number per picture: by content, or by path where the content could not be read."""
     _, content = np.unique(digests, return_inverse=True)
     _, path = np.unique(codes(pairs.column("image")), return_inverse=True)
@@ -76,7 +76,7 @@ def _near(
     found = crossing(pairs, clusters, owners)
     found = found[~np.isin(found[:, 0], exact[:, 0]) & (same[found[:, 0]] != same[found[:, 1]])]
     yield from _named(pairs, "leak-near-text", owners, found)
-    numbers, first, counts = np.unique(clusters, return_index=True, return_counts=True)
+    _, first, counts = np.unique(clusters, return_index=True, return_counts=True)
     for i in np.flatnonzero(counts >= BOILERPLATE):
         text = pc.list_flatten(pairs.column("texts"))[int(first[i])].as_py()
         yield "near-repeats", int(owners[first[i]]), f"{counts[i]} texts like {text[:60]!r}"

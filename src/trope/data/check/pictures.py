@@ -65,21 +65,23 @@ def _doubts(name: str, kind: str, size: tuple[int, int]) -> tuple[str | None, st
 
 
 def pictures(
-    pairs: Pairs, skip: Bool[np.ndarray, "rows"]
-) -> tuple[list[tuple[str, int, str]], Shaped[np.ndarray, "rows"]]:
+    pairs: Pairs, skip: Bool[np.ndarray, " rows"]
+) -> tuple[list[tuple[str, int, str]], Shaped[np.ndarray, " rows"]]:
     """Findings of all pictures, and the content digest of each row's (empty where it has none)."""
     rows = np.flatnonzero(pairs.has_image & ~skip)
     distinct, inverse = _distinct(pairs, rows)
     results = list(progress(_examined(pairs, distinct), "checking images", len(distinct)))
     digests = np.zeros(len(pairs), "S16")
     digests[rows] = np.array([r.digest for r in results], "S16")[inverse]
-    found = [(results[i], int(row)) for row, i in zip(rows, inverse, strict=True) if results[i].code]
+    found = [
+        (results[i], int(row)) for row, i in zip(rows, inverse, strict=True) if results[i].code
+    ]
     return [(str(result.code), row, result.detail) for result, row in found], digests
 
 
 def _distinct(
-    pairs: Pairs, rows: Int[np.ndarray, "some"]
-) -> tuple[Int[np.ndarray, "distinct"], Int[np.ndarray, "some"]]:
+    pairs: Pairs, rows: Int[np.ndarray, " some"]
+) -> tuple[Int[np.ndarray, " distinct"], Int[np.ndarray, " some"]]:
     """One row for each distinct path, and which of them stands for each row."""
     _, first, inverse = np.unique(
         codes(pairs.column("image"))[rows], return_index=True, return_inverse=True
@@ -87,7 +89,7 @@ def _distinct(
     return rows[first], inverse
 
 
-def _examined(pairs: Pairs, rows: Int[np.ndarray, "distinct"]) -> Iterator[Examined]:
+def _examined(pairs: Pairs, rows: Int[np.ndarray, " distinct"]) -> Iterator[Examined]:
     names = pairs.column("image").take(rows).to_pylist()
     with ThreadPoolExecutor(cores()) as pool:
         for start in range(0, len(rows), 1_024):  # bounded look-ahead, so that Ctrl-C is heard

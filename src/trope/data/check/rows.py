@@ -1,4 +1,4 @@
-"""Problems of rows that can be seen without opening a picture: ids, paths, texts, labels, splits."""
+"""Problems of rows seen without opening a picture: ids, paths, texts, labels, splits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LONG_TEXT = 100_000
 SHOWN = 60
 
 Found = Iterator[tuple[str, int, str]]  # code, row (−1 for the whole), detail
-Mask = Bool[np.ndarray, "rows"]
+Mask = Bool[np.ndarray, " rows"]
 
 
 def repeated_ids(pairs: Pairs) -> Found:
@@ -53,7 +53,9 @@ def bad_texts(pairs: Pairs) -> Found:
     empty = codes(texts, same_text) < 0
     damaged = np.asarray(pc.match_substring(texts, "\ufffd"))
     lengths = np.asarray(pc.utf8_length(texts))
-    yield from (("text-empty", int(owners[i]), repr(texts[i].as_py())) for i in np.flatnonzero(empty))
+    yield from (
+        ("text-empty", int(owners[i]), repr(texts[i].as_py())) for i in np.flatnonzero(empty)
+    )
     for i in np.flatnonzero(damaged):
         yield "text-damaged", int(owners[i]), _shown(texts[i].as_py())
     for i in np.flatnonzero(lengths > LONG_TEXT):
