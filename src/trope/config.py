@@ -11,6 +11,7 @@ import tomllib
 import types
 import typing
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -20,6 +21,7 @@ from trope.errors import UsageError, suggestion
 from trope.files import replacing
 
 Settings = TypeVar("Settings")
+NONE = "none"  # how TOML and the command line say None
 
 
 def load(kind: type[Settings], path: Path | None = None, sets: Sequence[str] = ()) -> Settings:
@@ -33,46 +35,59 @@ def load(kind: type[Settings], path: Path | None = None, sets: Sequence[str] = (
 def read_toml(path: Path) -> dict[str, Any]:
     """The content of a TOML file, or one line on why it cannot be read."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(f"{path}: not valid TOML ({error})") from None
 
 
 def override(settings: Settings, sets: Sequence[str]) -> Settings:
     """The same settings with `a.b=c` changes, each checked like a line of a file."""
     for change in sets:
-        path, separator, value = change.partition("=")
+        path, separator, text = change.partition("=")
         if not separator or not path.strip():
             raise UsageError(f"--set {change}: write it as name=value")
-        settings = _replace(settings, path.strip().split("."), _value(value), f"--set {change}")
+        names = [name.strip() for name in path.split(".")]
+        settings = _replace(settings, names, text, f"--set {change}")
     return settings
 
 
 def parse(kind: type[Settings], document: Mapping[str, Any], source: str) -> Settings:
     """A dataclass from plain values; `source` names the file (and table) in errors."""
-    if not isinstance(document, Mapping):
-        raise UsageError(f"{source}: expected a table of settings, found {_found(document)}")
-    hints = typing.get_type_hints(kind)
-    known = {field.name for field in dataclasses.fields(kind) if field.init}  # type: ignore[arg-type]
+    hints, fields = typing.get_type_hints(kind), _fields(kind)
     for name in document:
-        if name not in known:
-            raise UsageError(f"{source}: no option '{name}'{suggestion(name, known)}")
-    values = {name: _convert(hints[name], value, f"{source}: {name}") for name, value in document.items()}
+        if name not in fields:
+            raise UsageError(f"{source}: no option '{name}'{suggestion(name, fields)}")
+    for name, field in fields.items():
+        required = field.default is field.default_factory is dataclasses.MISSING
+        if required and name not in document:
+            raise UsageError(f"{source}: option '{name}' is missing")
+    values = {
+        name: _convert(hints[name], value, f"{source}: {name}") for name, value in document.items()
+    }
     return _construct(kind, values, source)
 
 
 def plain(settings: object) -> Any:
-    """The resolved settings as plain dictionaries, lists and scalars."""
+    """The resolved settings as plain dictionaries, lists and scalars, to be read back by `parse`.
+
+    What is None is left out where that is the default, and is "none" elsewhere: TOML has no null.
+    """
     if dataclasses.is_dataclass(settings):
-        values = {f.name: plain(getattr(settings, f.name)) for f in dataclasses.fields(settings)}
-        return {name: value for name, value in values.items() if value is not None}
+        values = {
+            name: (getattr(settings, name), field) for name, field in _fields(settings).items()
+        }
+        return {
+            name: plain(value)
+            for name, (value, field) in values.items()
+            if value is not None or field.default is not None
+        }
     if isinstance(settings, Mapping):
         return {str(key): plain(value) for key, value in settings.items()}
     if isinstance(settings, (list, tuple)):
         return [plain(value) for value in settings]
-    return str(settings) if isinstance(settings, Path) else settings
+    return str(settings) if isinstance(settings, Path) else NONE if settings is None else settings
 
 
 def save(settings: object, path: Path) -> None:
@@ -81,20 +96,46 @@ def save(settings: object, path: Path) -> None:
         tomli_w.dump(plain(settings), handle)
 
 
-def _replace(settings: Settings, path: Sequence[str], value: object, source: str) -> Settings:
+def _fields(settings: Any) -> dict[str, dataclasses.Field[Any]]:
+    return {field.name: field for field in dataclasses.fields(settings) if field.init}
+
+
+def _replace(settings: Settings, path: Sequence[str], text: str, source: str) -> Settings:
     name, *rest = path
-    known = {field.name for field in dataclasses.fields(settings) if field.init}  # type: ignore[arg-type]
-    if name not in known:
-        raise UsageError(f"{source}: no option '{name}'{suggestion(name, known)}")
-    current = getattr(settings, name)
-    if rest:
-        if not dataclasses.is_dataclass(current):
-            raise UsageError(f"{source}: '{name}' has no options of its own")
-        changed: object = _replace(current, rest, value, source)
+    fields = _fields(settings)
+    if name not in fields:
+        raise UsageError(f"{source}: no option '{name}'{suggestion(name, fields)}")
+    current, hint = getattr(settings, name), typing.get_type_hints(type(settings))[name]
+    if rest and dataclasses.is_dataclass(current):
+        changed: object = _replace(current, rest, text, source)
     else:
-        changed = _convert(typing.get_type_hints(type(settings))[name], value, f"{source}: {name}")
-    values = {field: getattr(settings, field) for field in known} | {name: changed}
+        changed = _convert_text(hint, current, rest, text, f"{source}: {name}")
+    values = {field: getattr(settings, field) for field in fields} | {name: changed}
     return _construct(type(settings), values, source)
+
+
+def _convert_text(hint: Any, current: object, rest: list[str], text: str, where: str) -> Any:
+    """The right side of `--set`: a TOML value, or the text itself where a text is wanted."""
+    if rest and current is not None and not isinstance(current, Mapping):
+        raise UsageError(f"{where}: has no options of its own")
+    value = _value(text)
+    try:
+        return _convert(hint, _nested(current, rest, value), where)
+    except UsageError:
+        if isinstance(value, str):
+            raise
+        with suppress(UsageError):  # such as `2024` or `true` for a name
+            return _convert(hint, _nested(current, rest, text.strip()), where)
+        raise
+
+
+def _nested(current: object, names: Sequence[str], value: object) -> object:
+    """A value inside the table that `names` lead to; the rest of that table stays."""
+    for name in reversed(names):
+        value = {name: value}
+    if names and isinstance(current, Mapping):
+        return {**current, **typing.cast("Mapping[str, Any]", value)}
+    return value
 
 
 def _construct(kind: type[Settings], values: Mapping[str, Any], source: str) -> Settings:
@@ -106,11 +147,12 @@ def _construct(kind: type[Settings], values: Mapping[str, Any], source: str) -> 
 
 
 def _value(text: str) -> object:
-    """The right side of `--set`: a TOML value, or a bare word as a string."""
+    """A TOML value, or a bare word as a string."""
     try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+        document = tomllib.loads(f"value = {text}")
+    except (tomllib.TOMLDecodeError, RecursionError):
         return text.strip()
+    return document["value"] if len(document) == 1 else text.strip()
 
 
 def _convert(hint: Any, value: object, where: str) -> Any:
@@ -119,56 +161,64 @@ def _convert(hint: Any, value: object, where: str) -> Any:
     if origin in (typing.Union, types.UnionType):
         return _convert_union(arguments, value, where)
     if origin is Literal:
-        if value not in arguments:
+        if not any(value == choice and type(value) is type(choice) for choice in arguments):
             choices = ", ".join(str(choice) for choice in arguments)
             raise UsageError(f"{where}: expected one of {choices}, found {_found(value)}")
         return value
-    if origin in (tuple, list):
+    if origin in (tuple, list, Sequence):
         return _convert_sequence(origin, arguments, value, where)
-    if origin is dict:
+    if origin in (dict, Mapping):
         if not isinstance(value, Mapping):
             raise UsageError(f"{where}: expected a table, found {_found(value)}")
         return {key: _convert(arguments[1], item, f"{where}.{key}") for key, item in value.items()}
     if dataclasses.is_dataclass(hint):
         if isinstance(value, typing.cast(type, hint)):
             return value
-        return parse(typing.cast("type[Any]", hint), typing.cast("Mapping[str, Any]", value), where)
+        if not isinstance(value, Mapping):
+            raise UsageError(f"{where}: expected a table of settings, found {_found(value)}")
+        return parse(typing.cast("type[Any]", hint), value, where)
     return _convert_scalar(hint, value, where)
 
 
 def _convert_union(arguments: Sequence[Any], value: object, where: str) -> Any:
-    if value is None or value == "none":
-        if type(None) in arguments:
-            return None
+    if value in (None, NONE) and type(None) in arguments:
+        return None
     choices = [argument for argument in arguments if argument is not type(None)]
-    for choice in choices[:-1]:
-        try:
+    if len(choices) == 1:
+        return _convert(choices[0], value, where)
+    for choice in choices:
+        with suppress(UsageError):
             return _convert(choice, value, where)
-        except UsageError:
-            continue
-    return _convert(choices[-1], value, where)
+    names = " or ".join(map(_name, choices))
+    raise UsageError(f"{where}: expected {names}, found {_found(value)}")
 
 
-def _convert_sequence(origin: type, arguments: Sequence[Any], value: object, where: str) -> Any:
+def _convert_sequence(origin: Any, arguments: Sequence[Any], value: object, where: str) -> Any:
     if not isinstance(value, (list, tuple)):
         raise UsageError(f"{where}: expected a list, found {_found(value)}")
-    if origin is tuple and Ellipsis not in arguments:
-        if len(value) != len(arguments):
-            raise UsageError(f"{where}: expected {len(arguments)} values, found {len(value)}")
-        return tuple(_convert(hint, item, where) for hint, item in zip(arguments, value, strict=True))
-    return origin(_convert(arguments[0], item, where) for item in value)
+    hints = list(arguments)
+    if origin is not tuple or Ellipsis in arguments:
+        hints = [arguments[0]] * len(value)
+    if len(value) != len(hints):
+        raise UsageError(f"{where}: expected {len(hints)} values, found {len(value)}")
+    items = zip(hints, value, strict=True)
+    made = [_convert(hint, item, f"{where}[{i}]") for i, (hint, item) in enumerate(items)]
+    return made if origin is list else tuple(made)
 
 
 def _convert_scalar(hint: Any, value: object, where: str) -> Any:
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if hint is float and number:
         return float(typing.cast(float, value))
-    if hint is Path and isinstance(value, str):
+    if hint is Path and isinstance(value, (str, Path)):
         return Path(value)
     if hint is Any or (type(value) is hint):
         return value
-    name = getattr(hint, "__name__", str(hint))
-    raise UsageError(f"{where}: expected {name}, found {_found(value)}")
+    raise UsageError(f"{where}: expected {_name(hint)}, found {_found(value)}")
+
+
+def _name(hint: Any) -> str:
+    return hint.__name__ if isinstance(hint, type) else str(hint).replace("typing.", "")
 
 
 def _found(value: object) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 
 class TropeError(Exception):
-    """A job failed for a reason the user can act on: one line that names the file, row or setting."""
+    """A job failed for a reason to act on: one line that names the file, row or setting."""
 
     exit_code = 1
 
@@ -22,7 +22,7 @@ class DataError(TropeError):
     """The data cannot be used as it is."""
 
 
-class MissingExtra(UsageError):
+class MissingExtra(UsageError):  # noqa: N818
     """An optional dependency is not installed."""
 
     def __init__(self, what: str, extra: str) -> None:

@@ -1,41 +1,39 @@
-"""Files that are whole or not there: write beside, flush to disk, rename; and locks between processes."""
+"""Files that are whole or not there: write beside, flush, rename; and locks between processes."""
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
 from typing import IO, Any
 
 import orjson
 
-from trope.errors import UsageError
+from trope.errors import TropeError, UsageError
 
-
-def _flush_folder(folder: Path) -> None:
-    """Make a rename inside `folder` survive a power cut."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+DISK = frozenset([errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO])
+JSON = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_SERIALIZE_NUMPY
 
 
 @contextmanager
 def replacing(path: Path, mode: str = "wb") -> Iterator[IO[Any]]:
     """A file that takes the place of `path` only when the block ends without an error."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    encoding = None if "b" in mode else "utf-8"
+    with _told(path):
+        path = path.resolve() if path.is_symlink() else path
+        partial = path.with_name(f".{path.name[:40]}.{token_hex(8)}.partial")
+        handle = _created(path, partial, mode)
     try:
-        with partial.open(mode, encoding=encoding) as handle:
+        with _told(path, DISK), handle:
             yield handle
             handle.flush()
             os.fsync(handle.fileno())
-        partial.replace(path)
+        with _told(path):
+            partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
     _flush_folder(path.parent)
@@ -44,56 +42,132 @@ def replacing(path: Path, mode: str = "wb") -> Iterator[IO[Any]]:
 def write_json(path: Path, document: object) -> None:
     """Write one JSON document, indented, whole or not at all."""
     with replacing(path) as handle:
-        handle.write(orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        handle.write(orjson.dumps(document, option=JSON))
 
 
 @contextmanager
-def replacing_folder(path: Path) -> Iterator[Path]:
+def replacing_folder(path: Path, *, fresh: bool = False) -> Iterator[Path]:
     """A folder that appears under the name `path` only when the block ends without an error.
 
-    The partial folder keeps its name between attempts, so that a job killed half-way finds what it
-    had already placed there. A `path` that exists and is not empty is refused before any work.
+    A `path` that exists and is not empty is refused before any work. The partial folder keeps its
+    name between attempts, so that a job killed half-way finds what it had already placed there;
+    with `fresh` it starts empty and a failure leaves nothing, so that no file of another source
+    can slip in.
     """
+    path = path.absolute()
     refuse_existing(path)
     partial = path.with_name(f".{path.name}.partial")
-    partial.mkdir(parents=True, exist_ok=True)
     with locked(partial):
-        refuse_existing(path)
-        yield partial
-        if path.exists():
-            path.rmdir()
-        partial.rename(path)
-        _flush_folder(path.parent)
+        try:
+            refuse_existing(path)  # another process may have finished while this one waited
+            if fresh:
+                _clear(partial)
+            with _told(path, DISK):
+                yield partial
+            with _told(path):
+                partial.rename(path)  # POSIX: over an empty folder too, in one step
+        except BaseException:
+            _discard(partial, keep=not fresh)
+            raise
+    _flush_folder(path.parent)
 
 
 def refuse_existing(path: Path) -> None:
     """Never write over what a user already has."""
-    if path.is_file():
-        raise UsageError(f"{path}: is a file; name a new folder")
-    if path.is_dir() and any(path.iterdir()):
-        raise UsageError(f"{path}: exists and is not empty; name a new folder or remove it")
+    with _told(path):
+        if path.is_symlink() or (path.exists() and not path.is_dir()):
+            kind = "link" if path.is_symlink() else "file"
+            raise UsageError(f"{path}: is a {kind}; name a new folder")
+        if path.is_dir() and any(path.iterdir()):
+            raise UsageError(f"{path}: exists and is not empty; name a new folder or remove it")
+        if Path.cwd().is_relative_to(path.resolve()):
+            raise UsageError(f"{path}: is the folder you are in; name a new one")
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold a folder for this process alone; a second one waits. The kernel frees it on any death."""
-    folder.mkdir(parents=True, exist_ok=True)
-    handle = os.open(folder, os.O_RDONLY)
+    """Hold a folder for this process alone; a second one waits, and any death frees it."""
+    handle = _lock(folder)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
         os.close(handle)
 
 
 def place(source: Path, target: Path) -> None:
-    """Put a file's content under another name: a hard link where the disk allows it, else a copy."""
-    target.parent.mkdir(parents=True, exist_ok=True)
+    """Put a file's content under another name: a hard link where possible, else a copy."""
     if target.exists():
         return
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
         os.link(source.resolve(), target)
     except OSError:
-        partial = target.with_name(f".{target.name}.partial")
-        shutil.copyfile(source, partial)
-        partial.replace(target)
+        with source.open("rb") as content, replacing(target) as handle:
+            shutil.copyfileobj(content, handle, 2**20)
+
+
+@contextmanager
+def _told(path: Path, only: frozenset[int] = frozenset()) -> Iterator[None]:
+    """What the system refuses as one line that names the path; with `only`, just those errors."""
+    try:
+        yield
+    except OSError as error:
+        if only and error.errno not in only:
+            raise
+        kind = TropeError if error.errno in DISK else UsageError
+        raise kind(f"{path}: cannot be written ({error.strerror or error})") from None
+
+
+def _created(path: Path, partial: Path, mode: str) -> IO[Any]:
+    """The file to write, with the permissions of the one it replaces or those of any new file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    handle = partial.open(mode, encoding=None if "b" in mode else "utf-8")
+    if path.exists():
+        with suppress(OSError):  # some disks know no permissions
+            os.fchmod(handle.fileno(), path.stat().st_mode & 0o777)
+    return handle
+
+
+def _lock(folder: Path) -> int:
+    """A handle on the folder that bears this name once the lock is ours: it may have been moved."""
+    while True:
+        with _told(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(handle), folder.stat()):
+                    return handle
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)
+
+
+def _clear(folder: Path) -> None:
+    for entry in folder.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
+
+
+def _discard(partial: Path, keep: bool) -> None:
+    """Take away what a failed attempt left; an empty folder is of no use to a later one either."""
+    with suppress(OSError):
+        partial.rmdir()
+    if not keep:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make a rename inside `folder` survive a power cut, where the disk can promise that."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            os.fsync(handle)
+    finally:
+        os.close(handle)

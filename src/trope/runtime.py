@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import random
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib import metadata
@@ -28,14 +29,17 @@ Item = TypeVar("Item")
 
 
 def version() -> str:
-    """The installed version of the package."""
-    return metadata.version("trope")
+    """The installed version of the package; run from a checkout alone, it has none."""
+    try:
+        return metadata.version("trope")
+    except metadata.PackageNotFoundError:
+        return "not installed"
 
 
 def generator(seed: int, *purpose: str) -> np.random.Generator:
     """Random numbers that depend on the seed and on what they are for, and on nothing else."""
-    words = [seed, *(int.from_bytes(word.encode(), "little") for word in purpose)]
-    return np.random.default_rng(np.random.SeedSequence(words))
+    key = hashlib.blake2b(repr((int(seed), *purpose)).encode(), digest_size=16).digest()
+    return np.random.default_rng(int.from_bytes(key, "little"))
 
 
 def seed_everything(seed: int) -> None:
@@ -54,7 +58,7 @@ def cores() -> int:
 def cache_folder() -> Path:
     """Where features and digests are kept: `TROPE_CACHE`, else the user's cache folder."""
     if chosen := os.environ.get("TROPE_CACHE"):
-        return Path(chosen)
+        return Path(chosen).expanduser()
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "trope"
 
 
@@ -78,7 +82,7 @@ def progress_bar(what: str, total: int | None) -> Iterator[Progress]:
     """A bar on standard error that vanishes when done; silent when nobody watches."""
     columns = (
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
@@ -91,7 +95,7 @@ def progress_bar(what: str, total: int | None) -> Iterator[Progress]:
 
 def progress(items: Iterable[Item], what: str, total: int | None = None) -> Iterator[Item]:
     """Pass `items` on while a bar counts them."""
-    if total is None and hasattr(items, "__len__"):
+    if total is None and isinstance(items, Sized):
         total = len(items)
     with progress_bar(what, total) as bar:
         for item in items:

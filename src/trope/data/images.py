@@ -7,45 +7,92 @@ JPEG files are decoded at a reduced scale where the target is small (`draft`), e
 from __future__ import annotations
 
 import io
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
 from jaxtyping import UInt8
-from PIL import Image, ImageOps
+from PIL import ExifTags, Image, UnidentifiedImageError
 
 from trope.errors import DataError
 
 SIZE = 224
+VERSION = (
+    1  # raised when the same bytes come to mean other pixels: what was computed from them is old
+)
 MAX_PIXELS = 100_000_000
 WHITE = (255, 255, 255, 255)
+ALPHA = frozenset(["RGBA", "LA", "PA", "RGBa", "La"])
+FORMATS = frozenset(
+    ["AVIF", "BMP", "DIB", "GIF", "ICO", "JPEG", "JPEG2000", "MPO", "PNG", "PPM", "TIFF", "WEBP"]
+)  # others Pillow knows are rare, and one of them (EPS) is a program to be run
+TURNS = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}  # EXIF orientation -> what makes the picture upright
+
+
+class TooLarge(DataError):  # noqa: N818
+    """A picture with more pixels than any honest one has."""
+
+
+class _Quiet:
+    """Silences Pillow's remarks; threads share one change of Python's filters, which are global."""
+
+    def __init__(self) -> None:
+        self._lock, self._inside = threading.Lock(), 0
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._inside += 1
+            if self._inside == 1:
+                self._filters = warnings.catch_warnings()
+                self._filters.__enter__()
+                warnings.simplefilter("ignore")
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._filters.__exit__(None, None, None)
+
+
+_QUIET = _Quiet()
 
 
 @contextmanager
 def opened(data: bytes, name: str) -> Iterator[Image.Image]:
     """The picture's header, with its size checked before a single pixel is decoded."""
+    if not data:
+        raise DataError(f"{name}: the file is empty")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the size is judged below; metadata quirks are harmless
-            with Image.open(io.BytesIO(data)) as image:
-                pixels = image.width * image.height
-                if pixels > MAX_PIXELS:
-                    raise DataError(f"{name}: {pixels:,} pixels, more than {MAX_PIXELS:,}")
-                yield image
+        with _QUIET, Image.open(io.BytesIO(data)) as image:
+            _refuse(image, name)
+            yield image
     except DataError:
         raise
     except Image.DecompressionBombError as error:
-        raise DataError(f"{name}: {error}") from None
+        raise TooLarge(f"{name}: {error}") from None
+    except UnidentifiedImageError:
+        raise DataError(f"{name}: cannot be decoded (not an image of a known format)") from None
     except Exception as error:  # Pillow's plugins raise whatever their parsers stumble on
         raise DataError(f"{name}: cannot be decoded ({_short(error)})") from None
 
 
 def decode(data: bytes, name: str = "image", size: int = SIZE) -> UInt8[np.ndarray, "h w 3"]:
-    """The picture as `size` × `size` RGB values, stretched as the papers do it."""
+    """The picture as `size` by `size` RGB values, stretched as the papers do it."""
     with opened(data, name) as image:
-        image.draft("RGB", (size, size))
-        return np.asarray(rgb(image).resize((size, size), Image.Resampling.BICUBIC))
+        drafted = image.draft("RGB", (size, size))
+        box = drafted[1] if drafted else None  # where the picture ends between two reduced pixels
+        small = _colors(image).resize((size, size), Image.Resampling.BICUBIC, box)
+        return np.asarray(_upright(small, image))
 
 
 def thumbnail(data: bytes, name: str = "image", size: int = 256) -> Image.Image:
@@ -58,21 +105,45 @@ def thumbnail(data: bytes, name: str = "image", size: int = 256) -> Image.Image:
 
 
 def rgb(image: Image.Image) -> Image.Image:
-    """Upright 8-bit RGB from any mode Pillow reads."""
-    upright = ImageOps.exif_transpose(image)
-    if upright.mode.startswith("I;16") or upright.mode in ("I", "F"):
-        upright = _eight_bit(upright)
-    if upright.mode in ("RGBA", "LA", "PA", "RGBa", "La") or "transparency" in upright.info:
-        layer = upright.convert("RGBA")
+    """Upright 8-bit RGB from any mode Pillow reads, as a copy."""
+    changed = _upright(_colors(image), image)
+    return image.copy() if changed is image else changed
+
+
+def _refuse(image: Image.Image, name: str) -> None:
+    """Stop at the header what must not be decoded."""
+    pixels = image.width * image.height
+    if pixels > MAX_PIXELS:
+        raise TooLarge(f"{name}: {pixels:,} pixels, more than {MAX_PIXELS:,}")
+    if image.format not in FORMATS:
+        raise DataError(f"{name}: cannot be decoded ({image.format} files are not supported)")
+
+
+def _upright(picture: Image.Image, source: Image.Image) -> Image.Image:
+    """`picture` turned as the camera was held for `source`; the work is least after shrinking."""
+    try:
+        turn = TURNS.get(source.getexif().get(ExifTags.Base.Orientation, 1))
+    except Exception:  # broken metadata; the picture itself was decoded
+        return picture
+    return picture if turn is None else picture.transpose(turn)
+
+
+def _colors(image: Image.Image) -> Image.Image:
+    """8-bit RGB; an RGB picture is returned as it is, without a copy."""
+    image.load()
+    if image.mode.startswith("I;16") or image.mode in ("I", "F"):
+        image = _eight_bit(image)
+    if image.mode in ALPHA or "transparency" in image.info:
+        layer = image.convert("LA" if image.mode == "La" else "RGBA").convert("RGBA")
         return Image.alpha_composite(Image.new("RGBA", layer.size, WHITE), layer).convert("RGB")
-    return upright.convert("RGB")
+    return image if image.mode == "RGB" else image.convert("RGB")
 
 
 def _eight_bit(image: Image.Image) -> Image.Image:
-    """Deep gray values scaled to 8 bits by the range of their type (16 bits), floats by their own."""
-    values = np.asarray(image, dtype=np.float64)
-    if image.mode == "F":
-        low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
+    """Deep gray values scaled by the range of 16 bits; floats and wider integers by their own."""
+    values = np.nan_to_num(np.asarray(image, dtype=np.float32))
+    low, high = float(values.min()), float(values.max())
+    if image.mode == "F" or low < 0 or high > 65_535:
         values = (values - low) * (255.0 / (high - low or 1.0))
     else:
         values = values / 257.0

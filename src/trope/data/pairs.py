@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 from jaxtyping import Bool, Int
 
+from trope.data.documents import loads
+from trope.data.fingerprints import fingerprint
 from trope.data.rejects import Rejected
 from trope.data.schema import JSON_MARK, SCHEMA
+from trope.data.selection import select
 from trope.data.stores import ImageStore
 from trope.errors import UsageError, suggestion
 from trope.types import Pair
@@ -24,7 +24,7 @@ from trope.types import Pair
 Rows = Int[np.ndarray, "rows"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pairs:
     """Image-text pairs in columns; selections share the columns they were made from.
 
@@ -89,7 +89,7 @@ class Pairs:
         rows = np.asarray(rows, dtype=np.int64)
         return replace(
             self,
-            table=self.table.take(pa.array(rows)),
+            table=select(self.table, rows),
             images=self.images.take(rows),
             lines=self.lines[rows],
         )
@@ -100,7 +100,7 @@ class Pairs:
 
     def in_split(self, *names: str) -> Pairs:
         """The rows of one or more splits."""
-        wanted = pc.is_in(self.table.column("split"), value_set=pa.array(names))
+        wanted = pc.is_in(self.table.column("split"), value_set=pa.array(names, pa.string()))
         return self.where(np.asarray(wanted))
 
     def with_column(self, name: str, values: pa.Array | pa.ChunkedArray) -> Pairs:
@@ -113,17 +113,13 @@ class Pairs:
     @cached_property
     def fingerprint(self) -> str:
         """A digest of everything in the columns (not of the pictures' bytes)."""
-        digest = hashlib.blake2b(str(self.table.schema.remove_metadata()).encode(), digest_size=16)
-        for start in range(0, len(self), 2**16):
-            for batch in self.table.slice(start, 2**16).combine_chunks().to_batches():
-                digest.update(batch.replace_schema_metadata(None).serialize())
-        return digest.hexdigest()
+        return fingerprint(self.table)
 
     def _pairs(self, part: pa.Table | pa.RecordBatch) -> Iterator[Pair]:
         json_columns = {f.name for f in part.schema if f.metadata == JSON_MARK}
         for row in part.to_pylist():
             known = {name: row.pop(name) for name in SCHEMA.names}
             for name in json_columns & row.keys():
-                row[name] = None if row[name] is None else orjson.loads(row[name])
+                row[name] = None if row[name] is None else loads(row[name])
             known["texts"], known["labels"] = tuple(known["texts"]), tuple(known["labels"])
             yield Pair(**known, extra=row)

@@ -1,4 +1,4 @@
-"""Rows that could not be read: refused at once, or collected with a reason so that none vanishes."""
+"""Rows that could not be read: refused at once, or collected so that none vanishes."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ from dataclasses import dataclass, field
 
 from trope.errors import DataError
 
-RAW_LIMIT = 2_000
-
 
 @dataclass(frozen=True)
 class Rejected:
-    """One row that could not be read, where it stood, why, and what it said (cut to a sane length)."""
+    """One row that could not be read: where it stood, why, and all it said."""
 
     line: int
     reason: str
@@ -29,8 +27,7 @@ class Rejects:
     def add(self, line: int, reason: str, raw: bytes | str = "") -> None:
         """Record an unreadable row, or refuse the whole file in one line that names the row."""
         if not self.collect:
-            raise DataError(
-                f"{self.origin}:{line}: {reason} (`trope check` lists every such row, `--fix` sets them aside)"
-            )
-        text = raw.decode("utf-8", "backslashreplace") if isinstance(raw, bytes) else raw
-        self.rows.append(Rejected(line, reason, text[:RAW_LIMIT]))
+            advice = "`trope check` lists every such row, `--fix` sets them aside"
+            raise DataError(f"{self.origin}:{line}: {reason} ({advice})")
+        data = raw if isinstance(raw, bytes) else raw.encode("utf-8", "surrogateescape")
+        self.rows.append(Rejected(line, reason, data.decode("utf-8", "backslashreplace")))

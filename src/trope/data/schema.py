@@ -1,11 +1,12 @@
 """The columns every data set has after reading, whatever file it came from.
 
-`id`, `image`, `group`, `split`: string · `texts`, `labels`: list of string · then the extra columns.
-All conversions work on whole Arrow columns.
+`id`, `image`, `group`, `split`: string · `texts`, `labels`: list of string · then the extra
+columns. All conversions work on whole Arrow columns.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 import numpy as np
@@ -44,11 +45,11 @@ def canonical(raw: pa.Table, lines: Int[np.ndarray, "rows"], origin: str) -> pa.
     """The table with the known columns in their one form; extra columns follow as they are."""
     columns = {
         "id": _ids(raw, lines, origin),
-        "image": _blank_to_null(_string_column(raw, "image", origin)),
+        "image": blank_to_null(_string_column(raw, "image", origin)),
         "texts": _texts(raw, origin),
         "labels": _list_column(raw, "labels", origin),
-        "group": _blank_to_null(_string_column(raw, "group", origin)),
-        "split": split_names(_blank_to_null(_string_column(raw, "split", origin))),
+        "group": blank_to_null(_string_column(raw, "group", origin)),
+        "split": split_names(blank_to_null(_string_column(raw, "split", origin))),
     }
     extras = [name for name in raw.column_names if name not in KNOWN]
     fields = [*SCHEMA, *(raw.schema.field(name) for name in extras)]
@@ -58,8 +59,10 @@ def canonical(raw: pa.Table, lines: Int[np.ndarray, "rows"], origin: str) -> pa.
 
 def require(names: Iterable[str], origin: str) -> None:
     """Refuse a table that has neither pictures nor texts, and say what it has instead."""
-    has = set(names)
-    if not has & {"image", "text", "texts", "image_feature", "text_feature"}:
+    has = Counter(list(names))
+    if repeated := [name for name, count in has.items() if count > 1]:
+        raise DataError(f"{origin}: column {repeated[0]!r} appears twice")
+    if not has.keys() & {"image", "text", "texts", "image_feature", "text_feature"}:
         found = ", ".join(sorted(has)) or "no columns"
         raise DataError(f"{origin}: needs a column 'image', 'text' or 'texts'; found: {found}")
 
@@ -69,17 +72,26 @@ def strings(column: pa.ChunkedArray, name: str, origin: str) -> pa.ChunkedArray:
     kind = column.type
     if pa.types.is_string(kind):
         return column
-    if pa.types.is_floating(kind):
-        whole = pc.all(pc.equal(pc.floor(column), column)).as_py()
-        column = column.cast(pa.int64()) if whole else column
-    if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+    if pa.types.is_nested(kind) or "binary" in str(kind):
         raise DataError(f"{origin}: column '{name}' holds {kind}, expected text")
-    return column.cast(pa.string())
+    try:
+        return (_whole(column) if pa.types.is_floating(kind) else column).cast(pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise DataError(f"{origin}: column '{name}' cannot be read as text ({error})") from None
+
+
+def _whole(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Floats as whole numbers where all of them are; `NaN`, which table tools write, is a gap."""
+    column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
+    try:
+        return column.cast(pa.int64())  # a safe cast: any fraction or overflow is refused
+    except pa.ArrowInvalid:
+        return column
 
 
 def split_names(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Split names in lower case with the usual aliases resolved; unknown names stay to be reported."""
-    encoded = pc.utf8_trim_whitespace(pc.utf8_lower(column)).unify_dictionaries().dictionary_encode()
+    """Split names in lower case, the usual aliases resolved; unknown names stay to be reported."""
+    encoded = pc.utf8_trim_whitespace(pc.utf8_lower(column)).dictionary_encode()
     chunks = []
     for chunk in encoded.chunks:
         names = [SPLIT_ALIASES.get(name, name) for name in chunk.dictionary.to_pylist()]
@@ -89,32 +101,34 @@ def split_names(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def single_lists(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Each string as a list of one, a null as an empty list; the text itself is not copied."""
-    chunks = []
-    for chunk in column.chunks:
-        present = np.asarray(chunk.is_valid())
-        offsets = np.concatenate([[0], np.cumsum(present)]).astype(np.int32)
-        values = chunk if present.all() else chunk.drop_null()
-        chunks.append(pa.ListArray.from_arrays(pa.array(offsets), values))
-    return pa.chunked_array(chunks, LISTS)
+    present = (np.asarray(chunk.is_valid()).astype(np.int64) for chunk in column.chunks)
+    return pa.chunked_array(list(map(_lists, present, column.chunks)), LISTS)
 
 
-def _nulls(raw: pa.Table, kind: pa.DataType) -> pa.ChunkedArray:
-    return pa.chunked_array([pa.nulls(raw.num_rows, kind)], kind)
+def blank_to_null(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Empty strings as gaps; a column without any is returned as it is."""
+    blank = pc.equal(column, "")
+    return (
+        pc.if_else(blank, pa.scalar(None, column.type), column) if pc.any(blank).as_py() else column
+    )
+
+
+def _lists(counts: Int[np.ndarray, "rows"], values: pa.Array) -> pa.ListArray:
+    """Lists of the given lengths over the values that are not null."""
+    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+    values = values.drop_null() if values.null_count else values
+    return pa.ListArray.from_arrays(pa.array(offsets), values)
 
 
 def _string_column(raw: pa.Table, name: str, origin: str) -> pa.ChunkedArray:
     if name not in raw.column_names:
-        return _nulls(raw, pa.string())
+        return pa.chunked_array([pa.nulls(raw.num_rows, pa.string())])
     return strings(raw.column(name), name, origin)
-
-
-def _blank_to_null(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
 
 
 def _ids(raw: pa.Table, lines: Int[np.ndarray, "rows"], origin: str) -> pa.ChunkedArray:
     """The rows' names; a row without one is named by its line."""
-    names = _blank_to_null(_string_column(raw, "id", origin))
+    names = blank_to_null(_string_column(raw, "id", origin))
     if names.null_count == 0:
         return names
     made = pc.binary_join_element_wise("row", pa.array(lines).cast(pa.string()), "-")
@@ -124,26 +138,22 @@ def _ids(raw: pa.Table, lines: Int[np.ndarray, "rows"], origin: str) -> pa.Chunk
 def _list_column(raw: pa.Table, name: str, origin: str) -> pa.ChunkedArray:
     """A column of lists of strings; a scalar column counts as lists of one."""
     if name not in raw.column_names:
-        offsets = pa.array(np.zeros(raw.num_rows + 1, np.int32))
-        return pa.chunked_array([pa.ListArray.from_arrays(offsets, pa.array([], pa.string()))])
+        empty = _lists(np.zeros(raw.num_rows, np.int64), pa.array([], pa.string()))
+        return pa.chunked_array([empty])
     column = raw.column(name)
-    if not (pa.types.is_list(column.type) or pa.types.is_large_list(column.type)):
-        return single_lists(_blank_to_null(strings(column, name, origin)))
-    values = pa.chunked_array([chunk.values for chunk in column.chunks], column.type.value_type)
-    strings(values.slice(0, 0), name, origin)  # refuse nested lists before the cast
-    return _without_nulls(column.cast(LISTS))
+    kind = column.type
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        return pa.chunked_array([_listed(chunk, name, origin) for chunk in column.chunks], LISTS)
+    return single_lists(blank_to_null(strings(column, name, origin)))
 
 
-def _without_nulls(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Null lists as empty lists, and null entries out of their lists."""
-    chunks = []
-    for chunk in column.chunks:
-        flat, parents = chunk.flatten(), np.asarray(pc.list_parent_indices(chunk))
-        keep = np.asarray(flat.is_valid())
-        counts = np.bincount(parents[keep], minlength=len(chunk))
-        offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-        chunks.append(pa.ListArray.from_arrays(pa.array(offsets), flat.drop_null()))
-    return pa.chunked_array(chunks, LISTS)
+def _listed(chunk: pa.Array, name: str, origin: str) -> pa.ListArray:
+    """Null lists as empty lists, null entries out of their lists, every entry as a string."""
+    lengths = np.asarray(pc.fill_null(pc.list_value_length(chunk), 0))
+    parents = np.repeat(np.arange(len(chunk)), lengths)
+    flat = strings(pa.chunked_array([chunk.flatten()]), name, origin).combine_chunks()
+    kept = np.bincount(parents[np.asarray(flat.is_valid())], minlength=len(chunk))
+    return _lists(kept, flat)
 
 
 def _texts(raw: pa.Table, origin: str) -> pa.ChunkedArray:
@@ -152,5 +162,5 @@ def _texts(raw: pa.Table, origin: str) -> pa.ChunkedArray:
     if len(has) < 2:
         return _list_column(raw, has[0] if has else "texts", origin)
     first, rest = (_list_column(raw, name, origin).to_pylist() for name in has)
-    merged = [list(dict.fromkeys(a + b)) for a, b in zip(first, rest, strict=True)]
+    merged = [a + [text for text in b if text not in a] for a, b in zip(first, rest, strict=True)]
     return pa.chunked_array([pa.array(merged, LISTS)])

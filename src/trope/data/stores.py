@@ -1,12 +1,15 @@
-"""Where the bytes of a picture come from: a folder, tar shards, or Arrow files. Nothing is unpacked."""
+"""Where the bytes of a picture come from: a folder, tar shards or Arrow files, read in place."""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +22,7 @@ MAX_FILE_BYTES = 256 * 2**20
 Rows = Int[np.ndarray, "rows"]
 
 
+@runtime_checkable
 class ImageStore(Protocol):
     """Reads the encoded bytes of the picture of a row; small, picklable, safe to use in workers."""
 
@@ -43,7 +47,7 @@ def inside(root: Path, relative: str) -> Path:
     return root / pure
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FolderImages:
     """Pictures as files below the data set's folder."""
 
@@ -52,7 +56,7 @@ class FolderImages:
 
     def path(self, row: int) -> Path:
         """The picture's file."""
-        relative = self.paths[row].as_py()
+        relative = self.paths[int(row)].as_py()
         if relative is None:
             raise DataError(f"row {row + 1} has no image")
         return inside(self.root, relative)
@@ -60,28 +64,29 @@ class FolderImages:
     def read(self, row: int) -> bytes:
         """The file's bytes."""
         path = self.path(row)
+        if _status(path).st_size > MAX_FILE_BYTES:
+            raise DataError(f"{path}: larger than {MAX_FILE_BYTES >> 20} MiB")
         try:
-            if path.stat().st_size > MAX_FILE_BYTES:
-                raise DataError(f"{path}: larger than {MAX_FILE_BYTES >> 20} MiB")
             return path.read_bytes()
-        except (OSError, ValueError) as error:
-            raise DataError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+        except OSError as error:
+            raise DataError(f"{path}: {error.strerror or error}") from None
 
     def stamp(self, row: int) -> str:
         """Name, size and time of the last change."""
         path = self.path(row)
-        try:
-            status = path.stat()
-        except (OSError, ValueError) as error:
-            raise DataError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
-        return f"{path.resolve()}|{status.st_size}|{status.st_mtime_ns}"
+        status = _status(path)
+        return f"{self._base / path.relative_to(self.root)}|{status.st_size}|{status.st_mtime_ns}"
 
     def take(self, rows: Rows) -> FolderImages:
         """The same folder, other rows."""
         return FolderImages(self.root, self.paths.take(pa.array(rows)))
 
+    @cached_property
+    def _base(self) -> Path:
+        return self.root.resolve()
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class TarImages:
     """Pictures as members of uncompressed tar shards, read in place."""
 
@@ -93,33 +98,34 @@ class TarImages:
     def read(self, row: int) -> bytes:
         """The member's bytes."""
         path, size = self.shards[int(self.shard[row])], int(self.size[row])
-        if not 0 < size <= MAX_FILE_BYTES:
+        if not 0 <= size <= MAX_FILE_BYTES:
             raise DataError(f"{path}: row {row + 1} has no image of a sane size ({size} bytes)")
-        with path.open("rb") as handle:
-            data = os.pread(handle.fileno(), size, int(self.offset[row]))
+        try:
+            with path.open("rb") as handle:
+                data = os.pread(handle.fileno(), size, int(self.offset[row]))
+        except OSError as error:
+            raise DataError(f"{path}: {error.strerror or error}") from None
         if len(data) != size:
             raise DataError(f"{path}: the shard ends inside the image of row {row + 1}")
         return data
 
     def stamp(self, row: int) -> str:
         """The shard's name, size and time of change, and the place inside it."""
-        path = self.shards[int(self.shard[row])]
-        status = path.stat()
-        return f"{path.resolve()}|{status.st_size}|{status.st_mtime_ns}|{self.offset[row]}"
+        return f"{_stamp(self.shards[int(self.shard[row])])}|{self.offset[row]}"
 
     def take(self, rows: Rows) -> TarImages:
         """The same shards, other rows."""
         return TarImages(self.shards, self.shard[rows], self.offset[rows], self.size[rows])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ArrowImages:
     """Pictures as bytes in a column of memory-mapped Arrow stream files."""
 
     files: tuple[Path, ...]
     column: str
     rows: Int[np.ndarray, "rows"]
-    _opened: list[pa.ChunkedArray] = field(default_factory=list, repr=False, compare=False)
+    _opened: list[pa.ChunkedArray] = field(default_factory=list, repr=False)
 
     def __getstate__(self) -> dict[str, object]:
         return {"files": self.files, "column": self.column, "rows": self.rows, "_opened": []}
@@ -127,7 +133,8 @@ class ArrowImages:
     def read(self, row: int) -> bytes:
         """The cell's bytes."""
         if not self._opened:
-            self._opened.append(pa.concat_tables(map_arrow(self.files)).column(self.column))
+            columns = [table.column(self.column) for table in map_arrow(self.files)]
+            self._opened.append(pa.chunked_array([c for column in columns for c in column.chunks]))
         cell = self._opened[0][int(self.rows[row])].as_py()
         data = cell.get("bytes") if isinstance(cell, dict) else cell
         if not isinstance(data, bytes) or len(data) > MAX_FILE_BYTES:
@@ -135,13 +142,19 @@ class ArrowImages:
         return data
 
     def stamp(self, row: int) -> str:
-        """The files' names, sizes and times of change, and the row."""
-        states = [(path.resolve(), path.stat()) for path in self.files]
-        return "|".join(f"{p}|{s.st_size}|{s.st_mtime_ns}" for p, s in states) + f"|{self.rows[row]}"
+        """A digest of the files' names, sizes and times of change, and the row."""
+        return f"{self._state}|{self.rows[row]}"
 
     def take(self, rows: Rows) -> ArrowImages:
         """The same files, other rows."""
-        return ArrowImages(self.files, self.column, self.rows[rows])
+        return ArrowImages(self.files, self.column, self.rows[rows], self._opened)
+
+    @cached_property
+    def _state(self) -> str:
+        stamps = "|".join(map(_stamp, self.files))
+        return hashlib.blake2b(
+            stamps.encode("utf-8", "surrogateescape"), digest_size=16
+        ).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -167,6 +180,23 @@ def map_arrow(files: Sequence[Path]) -> list[pa.Table]:
     for path in files:
         try:
             tables.append(pa.ipc.open_stream(pa.memory_map(str(path))).read_all())
-        except (OSError, pa.ArrowInvalid) as error:
+            tables[-1].validate()
+        except (OSError, pa.ArrowException) as error:
             raise DataError(f"{path}: not an Arrow stream file ({error})") from None
     return tables
+
+
+def _status(path: Path) -> os.stat_result:
+    """Size and times of a plain file; a pipe or device, which may never end, is refused."""
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror or error}") from None
+    if not stat.S_ISREG(status.st_mode):
+        raise DataError(f"{path}: not a plain file")
+    return status
+
+
+def _stamp(path: Path) -> str:
+    status = _status(path)
+    return f"{path.resolve()}|{status.st_size}|{status.st_mtime_ns}"

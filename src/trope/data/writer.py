@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import orjson
-
+from trope.data.documents import dumps
 from trope.files import replacing
 from trope.types import Pair
 
 
 def as_row(pair: Pair) -> dict[str, Any]:
     """A pair as it stands in a JSONL file: gaps left out, a single text under `text`."""
-    texts = {"text": pair.texts[0]} if len(pair.texts) == 1 else {"texts": list(pair.texts)}
+    alone = len(pair.texts) == 1 and pair.texts[0] != ""  # an empty `text` would read as a gap
+    texts = {"text": pair.texts[0]} if alone else {"texts": list(pair.texts)}
     row: dict[str, Any] = {"id": pair.id, "image": pair.image}
     row |= texts if pair.texts else {}
     row |= {"labels": list(pair.labels)} if pair.labels else {}
@@ -27,7 +27,7 @@ def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
     count = 0
     with replacing(path) as handle:
         for row in rows:
-            handle.write(orjson.dumps(row, default=str, option=orjson.OPT_APPEND_NEWLINE))
+            handle.write(dumps(row) + b"\n")
             count += 1
     return count
 

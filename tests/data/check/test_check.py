@@ -243,7 +243,7 @@ def test_fix_keeps_the_good_rows_and_says_why_others_went(tmp_path: Path) -> Non
     assert broken == {
         "line": 3,
         "reasons": [{"code": "row-unreadable", "detail": broken["reasons"][0]["detail"]}],
-        "row": '{"id": "broken", "text":',
+        "row": '{"id": "broken", "text": ',
     }
     assert odd["line"] == 4
     assert odd["reasons"][0]["code"] == "image-corrupt"

@@ -27,10 +27,12 @@ READERS: dict[str, Reader] = {
 def open(path: str | os.PathLike[str], *, collect: bool = False) -> Pairs:
     """Open a data set: a table (`.jsonl`, `.csv`, `.tsv`, `.parquet`), tar shards, or a folder.
 
-    A folder holds `pairs.jsonl` (or `.csv`, `.tsv`, `.parquet`), or WebDataset `.tar` shards, or a Hugging
-    Face data set saved to disk, or pictures with a `.txt` of the same name. An unreadable row is an
-    error that names it; with `collect` such rows are set aside in `Pairs.rejected` instead.
+    A folder holds `pairs.jsonl` (or `.csv`, `.tsv`, `.parquet`), or WebDataset `.tar` shards, or a
+    Hugging Face data set saved to disk, or pictures with a `.txt` of the same name. An unreadable
+    row is an error that names it; with `collect` such rows are set aside in `Pairs.rejected`.
     """
+    if not os.fspath(path):
+        raise UsageError("no file or folder was named")
     place = Path(path)
     try:
         source, reader = _reader(place)
@@ -43,9 +45,8 @@ def open(path: str | os.PathLike[str], *, collect: bool = False) -> Pairs:
     if not len(opened.table) and not rejects.rows:
         raise DataError(f"{source}: empty: there is no row in it")
     root = source if source.is_dir() else source.parent
-    return Pairs(
-        opened.table, opened.images, root, opened.lines, tuple(rejects.rows), opened.remarks
-    )
+    rejected = tuple(sorted(rejects.rows, key=lambda row: row.line))
+    return Pairs(opened.table, opened.images, root, opened.lines, rejected, opened.remarks)
 
 
 def _reader(path: Path) -> tuple[Path, Reader]:
@@ -71,6 +72,6 @@ def _folder_reader(path: Path) -> tuple[Path, Reader]:
         return _reader(tables[0])
     if huggingface.recognizes(path):
         return path, huggingface.read
-    if next(path.glob("*.tar"), None):
+    if webdataset.shards(path):
         return path, webdataset.read
     return path, folder.read

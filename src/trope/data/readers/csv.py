@@ -1,139 +1,135 @@
-"""Tables as CSV or TSV: cells are read as bytes, so that one bad cell costs one row, not the file."""
+"""Tables as CSV or TSV: one bad row costs that row, not the file, and is named by its line."""
 
 from __future__ import annotations
 
-import csv
+from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv as arrow_csv
 from jaxtyping import Int
 
+from trope.data.readers.cells import LISTED, UnfitError, listed
 from trope.data.readers.opened import Opened
+from trope.data.readers.records import Block, long_cells, records
+from trope.data.readers.rows import undisturbed
 from trope.data.rejects import Rejects
-from trope.data.schema import KNOWN, LISTS, canonical, require
+from trope.data.schema import KNOWN, LISTS, blank_to_null, canonical, require, single_lists
 from trope.data.stores import FolderImages
 from trope.errors import DataError
 
-LABEL_SEPARATOR = "|"
-NUMBER = r"^-?(0|[1-9]\d{0,17})(\.\d+)?([eE][-+]?\d{1,3})?$"
+SEPARATOR = "|"
 
 
 def read(path: Path, rejects: Rejects) -> Opened:
     """Read a CSV with a header; `labels` cells are split at `|`, `texts` cells are JSON lists."""
-    names, delimiter = _header(path)
-    require(names, str(path))
-    cells = _cells(path, names, delimiter, rejects)
-    lines = np.arange(2, len(cells) + 2)
-    good, texts = _decoded(cells, lines, rejects)
-    lines = lines[good]
-    columns = [_column(name, texts.column(name)) for name in names]
+    with undisturbed(), long_cells():
+        blocks = records(path)
+        names = _header(path, first := next(blocks))
+        parts = [_part(block, names, rejects) for block in chain([first], blocks)]
+    lines = np.concatenate([lines for lines, _ in parts])
+    cells = pa.Table.from_batches([batch for _, batch in parts])
+    columns = [_typed(name, cells.column(name)) for name in names]
     table = canonical(pa.table(columns, names=names), lines, str(path))
     return Opened(table, lines, FolderImages(path.parent, table.column("image")))
 
 
-def _header(path: Path) -> tuple[list[str], str]:
-    with path.open("rb") as handle:
-        start = handle.readline(2**20)
-    try:
-        line = start.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise DataError(f"{path}: not a UTF-8 text table") from None
-    if "\x00" in line:
-        raise DataError(f"{path}: binary content, not a text table")
-    delimiter = max(",;\t|", key=line.count) if path.suffix != ".tsv" else "\t"
-    names = [name.strip() for name in next(csv.reader([line], delimiter=delimiter), [])]
-    if repeated := {name for name in names if names.count(name) > 1}:
-        raise DataError(f"{path}: column {sorted(repeated)[0]!r} appears twice")
-    return names, delimiter
+def _header(path: Path, block: Block) -> list[str]:
+    """Take the names of the columns off the first block; one without a name gets its number."""
+    if not block.rows or (block.broken and block.broken[0][0] == 1):
+        reason = block.broken[0][1] if block.broken else "not valid CSV (the header does not end)"
+        raise DataError(f"{path}:1: {reason}")
+    header, raw, _ = block.rows.pop(0), block.raws.pop(0), block.lines.pop(0)
+    if not _is_text(raw):
+        raise DataError(f"{path}:1: not a UTF-8 text table")
+    names = [name.strip() or f"column {i}" for i, name in enumerate(header, 1)]
+    require(names, str(path))
+    return names
 
 
-def _cells(path: Path, names: list[str], delimiter: str, rejects: Rejects) -> pa.Table:
-    """All cells as bytes; a row with too many or too few cells is rejected."""
-
-    def unfit(row: arrow_csv.InvalidRow) -> str:
-        reason = f"{row.actual_columns} cells where the header has {row.expected_columns}"
-        rejects.add(row.number or 0, reason, row.text)
-        return "skip"
-
-    try:
-        return arrow_csv.read_csv(
-            path,
-            arrow_csv.ReadOptions(column_names=names, skip_rows=1, use_threads=False),
-            arrow_csv.ParseOptions(
-                delimiter=delimiter, newlines_in_values=True, invalid_row_handler=unfit
-            ),
-            arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.binary())),
-        )
-    except pa.ArrowInvalid as error:
-        raise DataError(f"{path}: not a table ({error})") from None
-
-
-def _decoded(
-    cells: pa.Table, lines: Int[np.ndarray, "rows"], rejects: Rejects
-) -> tuple[Int[np.ndarray, "good"], pa.Table]:
-    """The rows whose cells are all UTF-8, as strings; an empty cell is a gap."""
-    bad: dict[int, str] = {}
-    for name in cells.column_names:
+def _part(
+    block: Block, names: list[str], rejects: Rejects
+) -> tuple[Int[np.ndarray, "rows"], pa.RecordBatch]:
+    """Lines and cells of a block; what cannot be used is rejected."""
+    if not block.broken and {len(names)}.issuperset(map(len, block.rows)):
         try:
-            cells.column(name).cast(pa.string())
-        except pa.ArrowInvalid:
-            bad |= {i: name for i, cell in enumerate(cells.column(name)) if not _utf8(cell.as_py())}
-    for i, name in sorted(bad.items()):
-        rejects.add(int(lines[i]), f"'{name}' is not UTF-8 text", repr(cells.slice(i, 1).to_pylist()))
-    good = np.setdiff1d(np.arange(len(cells)), np.fromiter(bad, np.int64, len(bad)))
-    kept = cells.take(pa.array(good)) if bad else cells
-    columns = [_gaps(column.cast(pa.string())) for column in kept.columns]
-    return good, pa.table(columns, names=cells.column_names)
+            return _batch(block.lines, block.rows, names)
+        except UnicodeEncodeError:
+            pass
+    reasons = [_fault(row, names) for row in block.rows]
+    faults = zip(block.lines, reasons, block.raws, strict=True)
+    for line, reason, raw in sorted([*block.broken, *faults]):
+        if reason:
+            rejects.add(line, reason, raw.removesuffix("\r"))
+    good = [i for i, row in enumerate(block.rows) if row and not reasons[i]]
+    return _batch([block.lines[i] for i in good], [block.rows[i] for i in good], names)
 
 
-def _utf8(cell: bytes | None) -> bool:
-    try:
-        (cell or b"").decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
+def _batch(
+    lines: list[int], rows: list[list[str]], names: list[str]
+) -> tuple[Int[np.ndarray, "rows"], pa.RecordBatch]:
+    columns = list(zip(*rows, strict=True)) or [()] * len(names)
+    arrays = [pa.array(column, pa.string()) for column in columns]
+    return np.array(lines, np.int64), pa.RecordBatch.from_arrays(arrays, names)
 
 
-def _gaps(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
+def _fault(row: list[str], names: list[str]) -> str:
+    """Why a row cannot be used; a blank line says nothing, which is no fault."""
+    if row and len(row) != len(names):
+        return f"{len(row)} cells where the header has {len(names)}"
+    bad = [name for name, cell in zip(names, row, strict=False) if not _is_text(cell)]
+    return f"'{bad[0]}' is not UTF-8 text" if bad else ""
 
 
-def _column(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
-    if name == "labels":
-        return _labels(column)
-    if name == "texts":
-        return _json_lists(column)
+def _is_text(cell: str) -> bool:
+    return not any("\udc80" <= letter <= "\udcff" for letter in cell)
+
+
+def _typed(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Cells in the type of their column; an empty cell is a gap."""
+    column = blank_to_null(column)
+    if name in LISTED:
+        return _lists(name, column)
     return column if name in KNOWN else _numbers(column)
 
 
+def _lists(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Cells such as `["one", "another"]`; else `one|another` for labels, one text for texts."""
+    if not pc.any(pc.starts_with(column, "[")).as_py():
+        return _labels(column) if name == "labels" else single_lists(column)
+    made = [_list(name, cell) for cell in column.to_pylist()]
+    return pa.chunked_array([pa.array(made, LISTS)])
+
+
 def _labels(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    parts = pc.split_pattern(pc.coalesce(column, ""), LABEL_SEPARATOR).to_pylist()
-    trimmed = [[label for part in cell if (label := part.strip())] for cell in parts]
-    return pa.chunked_array([pa.array(trimmed, LISTS)])
+    chunks = []
+    for chunk in column.chunks:
+        parts = pc.split_pattern(chunk, SEPARATOR)  # trimmed below; blank labels become gaps
+        values = blank_to_null(pa.chunked_array([pc.utf8_trim_whitespace(parts.values)]))
+        chunks.append(pa.ListArray.from_arrays(parts.offsets, values.combine_chunks()))
+    return pa.chunked_array(chunks, LISTS)
 
 
-def _json_lists(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Cells such as `["one text", "another"]`; a cell that is no JSON list is one text."""
-    return pa.chunked_array([pa.array([_texts(cell) for cell in column.to_pylist()], LISTS)])
-
-
-def _texts(cell: str | None) -> list[str]:
-    if cell is None or not cell.startswith("["):
-        return [] if cell is None else [cell]
-    try:
-        values = orjson.loads(cell)
-    except orjson.JSONDecodeError:
-        return [cell]
-    return [str(value) for value in values if value is not None]
+def _list(name: str, cell: str | None) -> list[str]:
+    if cell is not None and cell.startswith("["):
+        with suppress(orjson.JSONDecodeError, UnfitError):
+            return listed(orjson.loads(cell))
+    if name == "labels":
+        return [label for part in (cell or "").split(SEPARATOR) if (label := part.strip())]
+    return [cell] if cell else []
 
 
 def _numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column of plainly written numbers as numbers; `007` and `1,5` stay as they were written."""
-    if column.null_count == len(column) or not pc.all(pc.match_substring_regex(column, NUMBER)).as_py():
-        return column
-    whole = pc.all(pc.match_substring_regex(column, r"^-?\d+$")).as_py()
-    return column.cast(pa.int64() if whole else pa.float64())
+    """A column of numbers as numbers, if they can be written back the same: `007` stays a text."""
+    for kind in (pa.int64(), pa.float64()):
+        try:
+            numbers = column.cast(kind)
+        except pa.ArrowInvalid:
+            continue
+        same = pc.and_(pc.equal(numbers.cast(pa.string()), column), pc.is_finite(numbers))
+        if pc.all(same).as_py():
+            return numbers
+    return column

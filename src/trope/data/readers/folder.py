@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from trope.data.readers.opened import Opened
 from trope.data.readers.rows import Columns, Row
@@ -18,65 +19,91 @@ from trope.types import SPLITS
 IMAGE_SUFFIXES = frozenset(
     [".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".jp2", ".avif"]
 )
+TABLE_SUFFIXES = frozenset([".jsonl", ".ndjson", ".csv", ".tsv", ".parquet"])
 MAX_TEXT_BYTES = 16 * 2**20
 BLOCK = 10_000
 
 
+@dataclass
+class _Scan:
+    """What lies below a folder: names of pictures, texts by their stem, and what else was met."""
+
+    images: list[str] = field(default_factory=list)
+    texts: dict[str, str] = field(default_factory=dict)
+    tables: list[str] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)
+    files: int = 0
+
+
 def read(root: Path, rejects: Rejects) -> Opened:
     """Pair pictures with texts by name; a top folder `train`, `val` or `test` gives the split."""
-    images, texts, seen = _scan(root)
-    if not any(_stem(name) in texts for name in images):
-        raise DataError(
-            f"{root}: no pairs.jsonl, .csv or .parquet, no .tar shards, and no picture with a .txt of "
-            f"the same name ({seen:,} files looked at, {len(images):,} pictures)"
-        )
+    scan = _scan(root)
+    if not any(_stem(name) in scan.texts for name in scan.images):
+        raise DataError(_nothing(root, scan))
     columns = Columns(rejects)
-    copies = Counter(map(_stem, images))
-    for start in range(0, len(images), BLOCK):
-        names = images[start : start + BLOCK]
-        rows = (_row(root, name, texts, copies, start + i + 1, rejects) for i, name in enumerate(names))
-        columns.add([(start + i + 1, row) for i, row in enumerate(rows) if row is not None])
+    copies = Counter(map(_stem, scan.images))
+    for start in range(0, len(scan.images), BLOCK):
+        numbered = enumerate(scan.images[start : start + BLOCK], start + 1)
+        rows = ((line, _row(root, name, scan, copies, line, rejects)) for line, name in numbered)
+        kept = [(line, row) for line, row in rows if row is not None]
+        columns.add([line for line, _ in kept], [row for _, row in kept])
     table, lines = columns.table()
-    return Opened(table, lines, FolderImages(root, table.column("image")), _remarks(images, texts))
+    return Opened(table, lines, FolderImages(root, table.column("image")), tuple(_remarks(scan)))
 
 
-def _scan(root: Path) -> tuple[list[str], set[str], int]:
-    """Names of pictures (sorted) and stems of texts below `root`, without opening any."""
-    images, texts, seen = [], set(), 0
-    for name in _walk(root):
-        seen += 1
-        suffix = os.path.splitext(name)[1].lower()
+def split_of(name: str) -> str | None:
+    """The split a relative path stands for by its top folder."""
+    top, slash, _ = name.lower().partition("/")
+    top = SPLIT_ALIASES.get(top, top)
+    return top if slash and top in SPLITS else None
+
+
+def _scan(root: Path) -> _Scan:
+    """Names of pictures (sorted) and of texts below `root`, without opening any."""
+    scan = _Scan()
+    for name in _walk(root, scan.links):
+        scan.files += 1
+        stem, suffix = os.path.splitext(name)  # noqa: PTH122 (a Path per file is far slower)
+        suffix = suffix.lower()
         if suffix in IMAGE_SUFFIXES:
-            images.append(name)
+            scan.images.append(name)
         elif suffix == ".txt":
-            texts.add(_stem(name))
-    return sorted(images), texts, seen
+            scan.texts[stem] = name
+        elif suffix in TABLE_SUFFIXES:
+            scan.tables.append(name)
+    scan.images.sort()
+    return scan
 
 
-def _walk(root: Path) -> Iterator[str]:
-    for folder, folders, names in os.walk(root):
+def _walk(root: Path, links: list[str]) -> Iterator[str]:
+    """Names of files, relative to `root`; hidden ones are passed over, links are noted."""
+    for folder, folders, names in os.walk(root, onerror=_raise):
+        prefix = "" if folder == str(root) else f"{os.path.relpath(folder, root)}/"
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        prefix = os.path.relpath(folder, root)
-        for name in names:
-            if not name.startswith("."):
-                yield name if prefix == "." else f"{prefix}/{name}"
+        links += [f"{prefix}{name}" for name in folders if (Path(folder) / name).is_symlink()]
+        yield from (f"{prefix}{name}" for name in names if not name.startswith("."))
+
+
+def _raise(error: OSError) -> None:
+    raise error
 
 
 def _stem(name: str) -> str:
-    return os.path.splitext(name)[0]
+    return os.path.splitext(name)[0]  # noqa: PTH122
 
 
 def _row(
-    root: Path, name: str, texts: set[str], copies: Counter[str], line: int, rejects: Rejects
+    root: Path, name: str, scan: _Scan, copies: Counter[str], line: int, rejects: Rejects
 ) -> Row | None:
     stem = _stem(name)
-    row: Row = {"id": stem if copies[stem] == 1 else name, "image": name, "split": _split(name)}
-    if stem not in texts:
+    row: Row = {"id": stem if copies[stem] == 1 else name, "image": name, "split": split_of(name)}
+    if stem not in scan.texts:
         return row
     try:
-        row["text"] = _text(root / f"{stem}.txt")
+        row["text"] = _text(root / scan.texts[stem])
     except (OSError, ValueError) as error:
-        rejects.add(line, f"{stem}.txt: {getattr(error, 'strerror', None) or error}", name)
+        reason = f"{scan.texts[stem]}: {getattr(error, 'strerror', None) or error}"
+        rejects.add(line, _shown(reason), name)
         return None
     return row
 
@@ -84,21 +111,35 @@ def _row(
 def _text(path: Path) -> str:
     if path.stat().st_size > MAX_TEXT_BYTES:
         raise ValueError(f"larger than {MAX_TEXT_BYTES >> 20} MiB")
+    if not path.is_file():
+        raise ValueError("not a file")
     try:
         return path.read_bytes().decode("utf-8-sig").strip()
     except UnicodeDecodeError as error:
         raise ValueError(f"not UTF-8 text ({error.reason} at byte {error.start + 1})") from None
 
 
-def _split(name: str) -> str | None:
-    top = PurePosixPath(name).parts[0].lower()
-    top = SPLIT_ALIASES.get(top, top)
-    return top if top in SPLITS and "/" in name else None
+def _nothing(root: Path, scan: _Scan) -> str:
+    """One line on what a folder without pairs holds instead."""
+    seen = f"{scan.files:,} files looked at, {len(scan.images):,} pictures"
+    other = f"; to open {_shown(min(scan.tables))}, name it" if scan.tables else ""
+    return (
+        f"{root}: no pairs.jsonl, .csv or .parquet, no .tar shards, and no picture with a .txt of "
+        f"the same name ({seen}{other})"
+    )
 
 
-def _remarks(images: list[str], texts: set[str]) -> tuple[str, ...]:
-    alone = sorted(texts - set(map(_stem, images)))
-    if not alone:
-        return ()
-    shown = ", ".join(f"{stem}.txt" for stem in alone[:3])
-    return (f"{len(alone)} text files have no picture of the same name and were left out: {shown}",)
+def _remarks(scan: _Scan) -> Iterator[str]:
+    stems = set(map(_stem, scan.images))
+    alone = sorted(name for stem, name in scan.texts.items() if stem not in stems)
+    for names, what in (
+        (alone, "text files have no picture of the same name and were left out"),
+        (scan.links, "linked folders were not entered"),
+    ):
+        if names:
+            yield f"{len(names):,} {what}: {', '.join(map(_shown, names[:3]))}"
+
+
+def _shown(name: str) -> str:
+    """A file name that can be printed, whatever bytes it has."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

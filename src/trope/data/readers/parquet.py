@@ -9,19 +9,26 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from trope.data.readers.opened import Opened
+from trope.data.readers.validity import readable
 from trope.data.rejects import Rejects
 from trope.data.schema import canonical, require
 from trope.data.stores import FolderImages
 from trope.errors import DataError
 
+BATCH = 2**16
+
 
 def read(path: Path, rejects: Rejects) -> Opened:
     """Read a Parquet file; columns keep their types."""
     try:
-        require(pq.read_schema(path).names, str(path))
-        raw = pq.read_table(path, memory_map=True)
-    except (pa.ArrowInvalid, OSError) as error:
-        raise DataError(f"{path}: not a Parquet file ({error})") from None
-    lines = np.arange(1, len(raw) + 1)
+        with path.open("rb") as handle, pq.ParquetFile(handle, pre_buffer=False) as file:
+            require(file.schema_arrow.names, str(path))
+            batches = list(file.iter_batches(BATCH))  # less memory at the peak than all at once
+            raw = pa.Table.from_batches(batches, file.schema_arrow)
+    except PermissionError:
+        raise
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{path}: not a readable Parquet file ({error})") from None
+    raw, lines = readable(raw, np.arange(1, len(raw) + 1), rejects)
     table = canonical(raw, lines, str(path))
     return Opened(table, lines, FolderImages(path.parent, table.column("image")))

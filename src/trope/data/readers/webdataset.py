@@ -1,103 +1,144 @@
-"""WebDataset tar shards: files that share a key up to the first dot are one row."""
+"""WebDataset tar shards: files of a shard that share a name up to the first dot are one row."""
 
 from __future__ import annotations
 
-import tarfile
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
+from typing import Any
 
 import numpy as np
-import orjson
+from jaxtyping import Int
 
-from trope.data.readers.folder import IMAGE_SUFFIXES, MAX_TEXT_BYTES
+from trope.data.documents import loads
+from trope.data.readers.folder import IMAGE_SUFFIXES, MAX_TEXT_BYTES, split_of
 from trope.data.readers.opened import Opened
-from trope.data.readers.rows import Columns, Row
+from trope.data.readers.rows import Columns, Row, undisturbed
+from trope.data.readers.tar import DamagedTarError, Member, members
 from trope.data.rejects import Rejects
 from trope.data.stores import TarImages
 from trope.errors import DataError
 
 TEXT_SUFFIXES = frozenset([".txt", ".json", ".cls"])
 BLOCK = 10_000
+NOWHERE = (0, -1)  # offset and size of no picture
 
 
-@dataclass
+@dataclass(slots=True)
 class _Sample:
-    """The members of one key: where its picture lies, and its small text members."""
+    """The members of one key: where its picture lies, its small text members, what is wrong."""
 
-    key: str
-    shard: int
     image: tuple[str, int, int] | None = None
-    members: dict[str, bytes] = field(default_factory=dict)
+    texts: dict[str, bytes] = field(default_factory=dict)
+    fault: str = ""
+
+
+def shards(root: Path) -> list[Path]:
+    """The tar files of a folder: its own, and those of folders named after a split."""
+    found = []
+    with os.scandir(root) as entries:
+        for entry in entries:
+            if entry.name.endswith(".tar") and not entry.name.startswith("."):
+                found.append(root / entry.name)
+            elif split_of(f"{entry.name}/") and entry.is_dir():
+                found += (root / entry.name).glob("[!.]*.tar")
+    return sorted(found)
 
 
 def read(path: Path, rejects: Rejects) -> Opened:
     """Index one shard or a folder of shards; pictures stay where they are."""
-    shards = tuple(sorted(path.rglob("*.tar"))) if path.is_dir() else (path,)
-    columns, places, block = Columns(rejects), [], []
-    for line, sample in enumerate(_samples(shards), 1):
-        row = _row(sample, line, rejects)
-        if row is None:
-            continue
-        places.append((line, sample.shard, *(sample.image[1:] if sample.image else (0, 0))))
-        block.append((line, row))
-        if len(block) == BLOCK:
-            columns.add(block)
-            block = []
-    columns.add(block)
+    files = tuple(shards(path)) if path.is_dir() else (path,)
+    columns, line = Columns(rejects), 0
+    places = [np.empty((0, 4), np.int64)]  # line, shard, offset, size
+    for number, shard in enumerate(files):
+        split = split_of(str(shard.relative_to(path))) if path.is_dir() else None
+        with undisturbed():
+            samples = list(_samples(shard, rejects, line).items())
+            for start in range(0, len(samples), BLOCK):
+                kept = list(_rows(samples[start : start + BLOCK], line + start + 1, split, rejects))
+                columns.add([row[0] for row in kept], [row[2] for row in kept])
+                places.append(_places(kept, number))
+        line += len(samples) + 1  # the number after a shard is for a fault of the shard itself
     table, lines = columns.table()
-    place = np.array(places, np.int64).reshape(-1, 4)
+    place = np.concatenate(places)
     place = place[np.isin(place[:, 0], lines)]
-    return Opened(table, lines, TarImages(shards, place[:, 1], place[:, 2], place[:, 3]))
+    return Opened(table, lines, TarImages(files, place[:, 1], place[:, 2], place[:, 3]))
 
 
-def _samples(shards: tuple[Path, ...]) -> Iterator[_Sample]:
-    for number, shard in enumerate(shards):
-        current: _Sample | None = None
-        for name, suffix, offset, size, data in _members(shard):
-            if current is None or current.key != name:
-                if current:
-                    yield current
-                current = _Sample(name, number)
-            if suffix in IMAGE_SUFFIXES and current.image is None:
-                current.image = (suffix, offset, size)
-            elif data is not None:
-                current.members[suffix] = data
-        if current:
-            yield current
+def _places(kept: list[tuple[int, _Sample, Row]], shard: int) -> Int[np.ndarray, "rows 4"]:
+    found = [(line, shard, *(s.image[1:] if s.image else NOWHERE)) for line, s, _ in kept]
+    return np.array(found, np.int64).reshape(-1, 4)
 
 
-def _members(shard: Path) -> Iterator[tuple[str, str, int, int, bytes | None]]:
-    """Key, suffix, place and (for small text members) content of each regular file of a shard."""
+def _samples(shard: Path, rejects: Rejects, line: int) -> dict[str, _Sample]:
+    """The samples of a shard by key; one that is damaged half-way gives those before the damage."""
+    samples: dict[str, _Sample] = {}
     try:
-        with tarfile.open(shard, "r:") as archive:
-            for member in archive:
-                if not member.isreg():
-                    continue
-                pure = PurePosixPath(member.name)
-                stem, _, ending = pure.name.partition(".")
-                suffix = f".{ending.lower()}"
-                data = None
-                if suffix in TEXT_SUFFIXES and member.size <= MAX_TEXT_BYTES:
-                    handle = archive.extractfile(member)
-                    data = handle.read() if handle else None
-                yield str(pure.with_name(stem)), suffix, member.offset_data, member.size, data
-    except (tarfile.TarError, OSError, EOFError) as error:
-        raise DataError(f"{shard}: not an uncompressed, whole tar shard ({error})") from None
+        with shard.open("rb") as handle:
+            for member in members(shard):
+                _add(samples, member, handle.fileno())
+    except DamagedTarError as error:
+        if not samples:
+            raise DataError(f"{shard}: {error}") from None
+        rejects.add(line + len(samples) + 1, f"{shard.name}: {error}", shard.name)
+    return samples
 
 
-def _row(sample: _Sample, line: int, rejects: Rejects) -> Row | None:
-    try:
-        row: Row = {"id": sample.key}
-        if ".json" in sample.members:
-            document = orjson.loads(sample.members[".json"])
-            row |= document if isinstance(document, dict) else {}
-        if ".txt" in sample.members:
-            row["text"] = sample.members[".txt"].decode("utf-8-sig").strip()
-        if ".cls" in sample.members:
-            row["labels"] = [sample.members[".cls"].decode("utf-8").strip()]
-    except ValueError as error:
-        rejects.add(line, f"{sample.key}: {error}", sample.key)
-        return None
-    row["image"] = f"{sample.key}{sample.image[0]}" if sample.image else None
+def _add(samples: dict[str, _Sample], member: Member, file: int) -> None:
+    folder, _, name = member.name.removeprefix("./").rpartition("/")
+    stem, dot, ending = name.partition(".")
+    if not stem or not dot:
+        return  # hidden files and files without an ending belong to no sample
+    suffix = f".{ending.lower()}"
+    sample = samples.setdefault(f"{folder}/{stem}" if folder else stem, _Sample())
+    if suffix in IMAGE_SUFFIXES:
+        if sample.image and sample.image[0] == suffix:
+            sample.fault = f"holds {name} twice"
+        sample.image = sample.image or (suffix, member.offset, member.size)
+    elif suffix in TEXT_SUFFIXES:
+        if suffix in sample.texts or member.size > MAX_TEXT_BYTES:
+            large = f"{name} is larger than {MAX_TEXT_BYTES >> 20} MiB"
+            sample.fault = f"holds {name} twice" if suffix in sample.texts else large
+        sample.texts[suffix] = os.pread(file, min(member.size, MAX_TEXT_BYTES), member.offset)
+
+
+def _rows(
+    samples: list[tuple[str, _Sample]], first: int, split: str | None, rejects: Rejects
+) -> Iterator[tuple[int, _Sample, Row]]:
+    for line, (key, sample) in enumerate(samples, first):
+        try:
+            if sample.fault:
+                raise ValueError(sample.fault)
+            yield line, sample, _row(key, sample, split)
+        except ValueError as error:
+            rejects.add(line, f"{key}: {error}", b"\n".join([key.encode(), *sample.texts.values()]))
+
+
+def _row(key: str, sample: _Sample, split: str | None) -> Row:
+    row: Row = {"id": key, "split": split}
+    if ".json" in sample.texts:
+        row |= _document(sample.texts[".json"])
+    if ".txt" in sample.texts:
+        row["text"] = _decoded(".txt", sample.texts[".txt"]).strip()
+    if ".cls" in sample.texts:
+        row.setdefault("labels", [_decoded(".cls", sample.texts[".cls"]).strip()])
+    row["image"] = f"{key}{sample.image[0]}" if sample.image else None
     return row
+
+
+def _document(content: bytes) -> dict[str, Any]:
+    try:
+        document = loads(_decoded(".json", content))
+    except RecursionError:
+        raise ValueError(".json is nested too deeply") from None
+    if not isinstance(document, dict):
+        raise ValueError(f".json holds {type(document).__name__}, expected an object")
+    return document
+
+
+def _decoded(suffix: str, content: bytes) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError(f"{suffix} is not UTF-8 text") from None

@@ -1,0 +1,183 @@
+"""Features computed once per picture content, backbone and preparation, and shared by all runs.
+
+A picture is known by the digest of its bytes, so a second run opens no picture at all. Features are
+written shard by shard: a killed process loses at most the shard it was filling.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+from jaxtyping import Int
+
+from trope.data import Pairs, images
+from trope.data.digests import Digests, digest, distinct, image_digests
+from trope.data.loading import ImageBatches
+from trope.errors import DataError, UsageError, suggestion
+from trope.features import backbones, shards
+from trope.features.kinds import KINDS, Backbone, Kind
+from trope.features.precomputed import Precomputed
+from trope.features.shards import Places, Shard, look_up
+from trope.features.table import FeatureTable
+from trope.files import locked
+from trope.runtime import cache_folder, progress_bar
+
+SHARD_BYTES = 32 * 2**20
+SHARD_IMAGES = 2_048  # about half a minute of a small network's work on two cores
+BATCH = 64
+
+Rows: TypeAlias = Int[np.ndarray, " images"]
+Reasons: TypeAlias = dict[int, str]  # number of a distinct picture -> why it has no features
+Done: TypeAlias = list[tuple[np.ndarray, np.ndarray]]  # rows and features, batch by batch
+
+
+def features(
+    pairs: Pairs,
+    backbone: Backbone | Precomputed | str = "efficientnet-lite0",
+    kind: Kind = "pooled",
+    *,
+    workers: int | None = None,
+) -> FeatureTable:
+    """The features of every row's picture: read from the cache, computed where it has none.
+
+    Rows with the same picture share a position; one that cannot be used is listed in `failed`.
+    """
+    if kind not in KINDS:
+        raise UsageError(f"no kind of features '{kind}'{suggestion(kind, KINDS)}")
+    network = backbones.backbone(backbone) if isinstance(backbone, str) else backbone
+    if isinstance(network, Precomputed):
+        return network.images(pairs, kind)
+    named = image_digests(pairs)
+    rows = np.flatnonzero(named.values != b"")
+    first, number = distinct(named.values[rows])
+    job = _Job(pairs, network, kind, rows[first], named.values[rows[first]], workers)
+    found = job.run()
+    failed = [*named.failed, *_blamed(job.reasons, rows, number)]
+    return _table(pairs, found, rows, number, sorted(failed), job.remarks)
+
+
+@dataclass
+class _Job:
+    """Distinct pictures by row and digest, and what became of them."""
+
+    pairs: Pairs
+    network: Backbone
+    kind: Kind
+    rows: Rows
+    digests: Digests
+    workers: int | None
+    reasons: Reasons = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+    checked: dict[Path, Shard] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.folder = folder_of(self.network, self.kind)
+
+    def run(self) -> Places:
+        """Look first, waiting for no one; compute what is missing while holding the folder."""
+        found = self._find()
+        if not len(found.missing):
+            return found
+        with locked(self.folder):
+            self.remarks.extend(shards.clean(self.folder))
+            found = self._find(remove=True)
+            self._compute(found.missing)
+            return self._find()
+
+    def _find(self, remove: bool = False) -> Places:
+        """Look the digests up; a shard with a wrong checksum is told, and never used."""
+        there = [self.checked.get(shard.path, shard) for shard in shards.shards(self.folder)]
+        while True:
+            found = look_up(there, self.digests)
+            used = np.unique(found.part[found.part >= 0])
+            broken = [there[i] for i in used if not there[i].intact]
+            if not broken:
+                self.checked.update((shard.path, shard) for shard in there)
+                return found
+            there = [shard for shard in there if all(shard is not other for other in broken)]
+            if remove:
+                self._remove(broken)
+
+    def _remove(self, broken: list[Shard]) -> None:
+        for shard in broken:
+            shard.remove()
+            self.remarks.append(f"{shard.path}: damaged; its features are computed again")
+
+    def _number(self, row: int) -> int:
+        return int(np.searchsorted(self.rows, row))  # rows are sorted: each is a first appearance
+
+    def _compute(self, missing: Rows) -> None:
+        """Features of distinct pictures by number, written as soon as a shard is full."""
+        batches = ImageBatches(
+            self.pairs.images,
+            self.rows[missing],
+            size=self.network.size,
+            batch=BATCH,
+            workers=self.workers,
+        )
+        done: Done = []
+        with progress_bar(f"{self.network.name}: {self.kind} features", len(missing)) as bar:
+            for batch in batches:
+                self.reasons.update((self._number(row), reason) for row, reason in batch.failed)
+                if len(batch.rows):
+                    done.append((batch.rows, self.network.encode(batch.pixels, self.kind)))
+                bar.advance(bar.task_ids[0], len(batch.rows) + len(batch.failed))
+                if _full(done):
+                    self._write(done)
+                    done = []
+        self._write(done)
+
+    def _write(self, done: Done) -> None:
+        """One shard of what was computed, without pictures that changed in the meantime."""
+        if not done:
+            return
+        rows = np.concatenate([rows for rows, _ in done])
+        values = np.concatenate([values for _, values in done])
+        numbers = np.searchsorted(self.rows, rows)
+        same = image_digests(self.pairs.take(rows)).values == self.digests[numbers]
+        for changed in numbers[~same].tolist():
+            self.reasons[changed] = "the picture changed while its features were computed"
+        if same.any():
+            shards.write(self.folder, self.digests[numbers[same]], values[same])
+
+
+def folder_of(network: Backbone, kind: Kind) -> Path:
+    """Where a backbone's features are kept; other weights or pixels, another folder."""
+    key = f"{network.fingerprint()}|{network.size}|{images.VERSION}"
+    name = re.sub(r"[^\w.-]+", "-", Path(network.name).name) or "model"
+    return cache_folder() / "features" / f"{name}-{digest(key.encode()).hex()}" / kind
+
+
+def _full(done: Done) -> bool:
+    count = sum(len(rows) for rows, _ in done)
+    return count >= SHARD_IMAGES or sum(values.nbytes for _, values in done) >= SHARD_BYTES
+
+
+def _blamed(reasons: Reasons, rows: Rows, number: Rows) -> list[tuple[int, str]]:
+    """Every row of a picture without features."""
+    affected = np.flatnonzero(np.isin(number, list(reasons)))
+    return [(int(rows[i]), reasons[int(number[i])]) for i in affected]
+
+
+def _table(
+    pairs: Pairs,
+    found: Places,
+    rows: Rows,
+    number: Rows,
+    failed: list[tuple[int, str]],
+    remarks: list[str],
+) -> FeatureTable:
+    good = found.part >= 0
+    if not good.any():
+        why = f" ({failed[0][1]})" if failed else ""
+        raise DataError(f"{pairs.root}: no row has a picture that can be used{why}")
+    position = np.where(good, np.cumsum(good) - 1, -1)
+    of_row = np.full(len(pairs), -1)
+    of_row[rows] = position[number]
+    used, part = np.unique(found.part[good], return_inverse=True)
+    parts = tuple(found.parts[i].features() for i in used)
+    return FeatureTable(of_row, parts, part, found.offset[good], tuple(failed), tuple(remarks))

@@ -1,0 +1,80 @@
+"""Features that come with a data set: `features/image.npy` and `features/text.npy`, mapped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from jaxtyping import Int, Shaped
+
+from trope.data import Pairs
+from trope.errors import DataError, UsageError
+from trope.features.kinds import Kind
+from trope.features.table import FeatureTable
+
+
+@dataclass(frozen=True)
+class Precomputed:
+    """Rows of stored arrays, named by the columns `image_feature` and `text_feature`.
+
+    An array holds a vector per item (n d), or regions (n r d): `tokens` are the regions, `pooled`
+    is their mean.
+    """
+
+    name: str = "precomputed"
+
+    def images(self, pairs: Pairs, kind: Kind = "pooled") -> FeatureTable:
+        """The stored features of the rows' pictures."""
+        return _stored(pairs, "image", kind)
+
+    def texts(self, pairs: Pairs, kind: Kind = "pooled") -> FeatureTable:
+        """The stored features of the rows' texts."""
+        return _stored(pairs, "text", kind)
+
+
+def _stored(pairs: Pairs, side: str, kind: Kind) -> FeatureTable:
+    path = pairs.root / "features" / f"{side}.npy"
+    array = _mapped(path)
+    if (array.ndim == 2 and kind != "pooled") or kind == "grid":
+        there = "pooled" if array.ndim == 2 else "pooled and tokens"
+        raise UsageError(f"{path}: has shape {array.shape}, which gives {there}, not '{kind}'")
+    rows = _rows(pairs, f"{side}_feature", len(array), path)
+    items = np.arange(len(array))
+    average = array.ndim == 3 and kind == "pooled"
+    return FeatureTable(rows, (array,), np.zeros_like(items), items, average=average)
+
+
+def _mapped(path: Path) -> Shaped[np.ndarray, "items ..."]:
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror or error}") from None
+    except (ValueError, EOFError) as error:
+        raise DataError(f"{path}: not an array of numbers ({str(error).splitlines()[0]})") from None
+    if (
+        not isinstance(array, np.ndarray)
+        or array.ndim not in (2, 3)
+        or array.dtype.kind not in "fiu"
+    ):
+        raise DataError(f"{path}: expected numbers of shape (n, d) or (n, regions, d)")
+    return array
+
+
+def _rows(pairs: Pairs, column: str, count: int, path: Path) -> Int[np.ndarray, " rows"]:
+    """Each row's place in the array, -1 where it has none."""
+    values = pairs.column(column)
+    try:
+        places = np.asarray(pc.fill_null(values.cast(pa.int64()), -1))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise DataError(f"{pairs.root}: column '{column}' holds {values.type}, not rows") from None
+    wrong = np.asarray(values.is_valid()) & ((places < 0) | (places >= count))
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise DataError(
+            f"{pairs.root}: line {pairs.lines[row]}: {column} {places[row]} is not in {path.name}, "
+            f"which has {count:,} rows"
+        )
+    return places

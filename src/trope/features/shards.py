@@ -1,0 +1,136 @@
+"""Arrays of features on disk, in files of a bounded size that are whole or not there.
+
+`000001.npy` holds the features, `000001.json` the digests of the pictures and a checksum over both;
+the second is written last, and without it the first does not count.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import mmap
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import orjson
+from jaxtyping import Int, Shaped
+
+from trope.data.digests import WIDTH, Digests
+from trope.files import replacing, write_json
+
+Rows: TypeAlias = Int[np.ndarray, " images"]
+Features: TypeAlias = Shaped[np.ndarray, "images ..."]
+
+
+@dataclass(frozen=True, eq=False)
+class Shard:
+    """One file of features, and the digests of its pictures."""
+
+    path: Path
+    digests: Digests
+    checksum: str
+
+    @cached_property
+    def intact(self) -> bool:
+        """Whether every byte is as it was written; looked at once."""
+        try:
+            with (
+                self.path.open("rb") as file,
+                mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as data,
+            ):
+                return _checksum(data, self.digests) == self.checksum
+        except (OSError, ValueError):  # it vanished, or is empty
+            return False
+
+    def features(self) -> Features:
+        """The features, mapped, not read."""
+        return np.asanyarray(np.load(self.path, mmap_mode="r", allow_pickle=False))
+
+    def remove(self) -> None:
+        """Take a damaged shard away; what it held is computed again."""
+        self.path.with_suffix(".json").unlink(missing_ok=True)
+        self.path.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the features of pictures are; a `part` of -1 is nowhere."""
+
+    parts: list[Shard]
+    part: Rows
+    offset: Rows
+
+    @property
+    def missing(self) -> Int[np.ndarray, " some"]:
+        """Which pictures are nowhere."""
+        return np.flatnonzero(self.part < 0)
+
+
+def look_up(there: list[Shard], wanted: Digests) -> Places:
+    """Which shard holds each picture, and where in it."""
+    nowhere = np.full(len(wanted), -1)
+    if not sum(len(shard.digests) for shard in there):
+        return Places(there, nowhere, nowhere.copy())
+    sizes = [len(shard.digests) for shard in there]
+    known = np.concatenate([shard.digests for shard in there])
+    part = np.repeat(np.arange(len(there)), sizes)
+    offset = np.concatenate([np.arange(size) for size in sizes])
+    order = np.argsort(known, kind="stable")
+    places = order[np.minimum(np.searchsorted(known, wanted, sorter=order), len(known) - 1)]
+    hit = known[places] == wanted
+    return Places(there, np.where(hit, part[places], -1), np.where(hit, offset[places], -1))
+
+
+def shards(folder: Path) -> list[Shard]:
+    """The shards of a folder, by age."""
+    found = (_shard(path) for path in sorted(folder.glob("[0-9]*.json")))
+    return [shard for shard in found if shard is not None]
+
+
+def write(folder: Path, digests: Digests, features: Features) -> Shard:
+    """A new shard, on disk before this returns. The folder must be locked."""
+    buffer = io.BytesIO()
+    np.save(buffer, features, allow_pickle=False)
+    path = folder / f"{_last_number(folder) + 1:06d}.npy"
+    with replacing(path) as file:
+        file.write(buffer.getbuffer())
+    shard = Shard(path, digests, _checksum(buffer.getbuffer(), digests))
+    content = {"sha256": shard.checksum, "digests": digests.tobytes().hex()}
+    write_json(path.with_suffix(".json"), content)
+    return shard
+
+
+def clean(folder: Path) -> list[str]:
+    """Take away what killed processes left half-written, and say what was damaged.
+
+    The folder must be locked.
+    """
+    good = {shard.path.stem for shard in shards(folder)}
+    damaged = [path for path in folder.glob("[0-9]*.json") if path.stem not in good]
+    stray = [path for path in folder.glob("[0-9]*.npy") if path.stem not in good]
+    for path in [*damaged, *stray, *folder.glob(".*.partial")]:
+        path.unlink(missing_ok=True)
+    return [f"{path}: damaged; its features are computed again" for path in damaged]
+
+
+def _shard(path: Path) -> Shard | None:
+    try:
+        content: Any = orjson.loads(path.read_bytes())
+        digests = np.frombuffer(bytes.fromhex(content["digests"]), f"S{WIDTH}")
+        return Shard(path.with_suffix(".npy"), digests, str(content["sha256"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None  # not readable: its pictures are computed again
+
+
+def _checksum(data: mmap.mmap | memoryview, digests: Digests) -> str:
+    digest = hashlib.sha256(data)
+    digest.update(digests.tobytes())
+    return digest.hexdigest()
+
+
+def _last_number(folder: Path) -> int:
+    names = [path.stem for path in folder.glob("[0-9]*.*")]
+    return max((int(name) for name in names if name.isdigit()), default=0)

@@ -1,0 +1,72 @@
+"""What every test gets: a cache of its own, and small pictures to write."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from PIL import Image
+
+settings.register_profile(
+    "trope", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+settings.load_profile("trope")
+
+SCRIPTS = (
+    "न्याय अंधा होता है",
+    "العدالة عمياء، والسؤال هنا؟",
+    "正義は盲目である。公正",
+    "Cafe\u0301 \u0300combining \u200dZWJ 👩‍👩‍👧‍👦 \U0001f1eb\U0001f1f7",
+    "Ελληνικά, עברית, ไทย, ქართული, 한국어",
+    "quotes \" and ' and, commas; tabs\t| bars \\ back",
+    "two\nlines\r\nthree\u2028four\x85five",
+    "NUL \x00 inside, replacement \ufffd, noncharacter \uffff",
+)
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test reads or writes the user's cache."""
+    monkeypatch.setenv("TROPE_CACHE", str(tmp_path / ".trope-cache"))
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test can see a power cut, and flushing each small file takes most of a test's time."""
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+
+
+def jpeg(color: tuple[int, int, int] = (200, 30, 30), size: tuple[int, int] = (32, 24)) -> bytes:
+    """A picture of one color."""
+    data = io.BytesIO()
+    Image.new("RGB", size, color).save(data, "JPEG")
+    return data.getvalue()
+
+
+@pytest.fixture
+def write_jpeg(tmp_path: Path) -> Callable[..., Path]:
+    """Write a picture below the test's folder and return its path."""
+
+    def write(name: str, color: tuple[int, int, int] = (200, 30, 30)) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(jpeg(color))
+        return path
+
+    return write
+
+
+@pytest.fixture(name="jpeg")
+def jpeg_fixture() -> Callable[..., bytes]:
+    """The encoded picture of one color."""
+    return jpeg
+
+
+@pytest.fixture(params=SCRIPTS)
+def script(request: pytest.FixtureRequest) -> str:
+    """Texts in many scripts, with everything that usually gets lost."""
+    return str(request.param)
