@@ -16,6 +16,7 @@ REPEATS = 3
 
 OPEN_OURS = """
 import trope
+started = time.perf_counter()
 pairs = trope.open(sys.argv[1])
 answer = [len(pairs), pairs[0].id, pairs[len(pairs) - 1].texts[0]]
 """

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +14,9 @@ from scipy.sparse.csgraph import connected_components
 from trope.data.pairs import Pairs
 
 Codes = Int[np.ndarray, " items"]
+
+_NONE = np.empty(0, np.int64)
+_EMPTY = hash("")
 
 
 def components(
@@ -42,23 +44,27 @@ def components(
 
 def same_text(text: str) -> str:
     """A text in the form in which it is compared with others."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+    return " ".join(text.casefold().split())
 
 
-def codes(column: pa.ChunkedArray, form: Callable[[str], str] = str) -> Codes:
-    """A number per distinct value, -1 for a gap or an empty one.
+def codes(column: pa.ChunkedArray, form: Callable[[str], str] | None = None) -> Codes:
+    """A number per distinct value in the order they first appear, -1 for a gap or an empty value.
 
-    Values are known by a 63-bit digest, so that a million long texts cost eight megabytes.
+    Values are told apart by their 64-bit hash, so that a million long texts cost eight megabytes.
     """
-    return np.fromiter(_digests(column, form), np.int64, len(column))
+    hashes = np.concatenate([_NONE, *(_hashes(chunk, form) for chunk in column.chunks)])
+    found, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
+    number = np.empty(len(found), np.int64)
+    number[np.argsort(first)] = np.arange(len(found))
+    return np.where(hashes == _EMPTY, -1, number[inverse])
 
 
-def _digests(column: pa.ChunkedArray, form: Callable[[str], str]) -> Iterator[int]:
-    for chunk in column.chunks:
-        for value in chunk.to_pylist():
-            data = form(value).encode() if value else b""
-            short = hashlib.blake2b(data, digest_size=8).digest() if data else None
-            yield -1 if short is None else int.from_bytes(short) >> 1
+def _hashes(chunk: pa.Array, form: Callable[[str], str] | None) -> Codes:
+    values = chunk.to_pylist()
+    texts = ((form(v) if form else v) if v else "" for v in values)
+    return np.fromiter(map(hash, texts), np.int64, len(values))
 
 
 def _links(values: Codes, owners: Int[np.ndarray, " items"]) -> Int[np.ndarray, "2 links"]:

@@ -21,7 +21,7 @@ from trope.data.stores import ImageStore
 from trope.errors import UsageError, suggestion
 from trope.types import Pair
 
-Rows = Int[np.ndarray, "rows"]
+Rows = Int[np.ndarray, " rows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,16 +69,16 @@ class Pairs:
         return self.table.column(name)
 
     @cached_property
-    def has_image(self) -> Bool[np.ndarray, "rows"]:
+    def has_image(self) -> Bool[np.ndarray, " rows"]:
         """Which rows have a picture."""
         return np.asarray(self.table.column("image").is_valid())
 
     @cached_property
-    def text_counts(self) -> Int[np.ndarray, "rows"]:
+    def text_counts(self) -> Int[np.ndarray, " rows"]:
         """How many texts each row has."""
         return np.asarray(pc.list_value_length(self.table.column("texts")), dtype=np.int64)
 
-    def flat_texts(self) -> tuple[pa.ChunkedArray, Int[np.ndarray, "texts"]]:
+    def flat_texts(self) -> tuple[pa.ChunkedArray, Int[np.ndarray, " texts"]]:
         """All texts one after the other, and the row each belongs to."""
         return pc.list_flatten(self.table.column("texts")), np.repeat(
             np.arange(len(self)), self.text_counts
@@ -94,7 +94,7 @@ class Pairs:
             lines=self.lines[rows],
         )
 
-    def where(self, mask: Bool[np.ndarray, "rows"]) -> Pairs:
+    def where(self, mask: Bool[np.ndarray, " rows"]) -> Pairs:
         """The rows for which `mask` is true."""
         return self.take(np.flatnonzero(mask))
 

@@ -32,9 +32,8 @@ def training_ratio(pairs: Pairs, ratio: float, seed: int = 0) -> Pairs:
 
 def _image_codes(pairs: Pairs) -> Int[np.ndarray, " rows"]:
     """A number per image; a row without one stands alone."""
-    found = codes(pairs.column("image"))
-    _, numbers = np.unique(found, return_inverse=True)
-    alone = found < 0
+    numbers = codes(pairs.column("image"))
+    alone = numbers < 0
     return np.where(alone, np.cumsum(alone) + numbers.max(initial=0), numbers)
 
 

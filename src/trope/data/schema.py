@@ -41,7 +41,7 @@ SPLIT_ALIASES = {
 }
 
 
-def canonical(raw: pa.Table, lines: Int[np.ndarray, "rows"], origin: str) -> pa.Table:
+def canonical(raw: pa.Table, lines: Int[np.ndarray, " rows"], origin: str) -> pa.Table:
     """The table with the known columns in their one form; extra columns follow as they are."""
     columns = {
         "id": _ids(raw, lines, origin),
@@ -113,7 +113,7 @@ def blank_to_null(column: pa.ChunkedArray) -> pa.ChunkedArray:
     )
 
 
-def _lists(counts: Int[np.ndarray, "rows"], values: pa.Array) -> pa.ListArray:
+def _lists(counts: Int[np.ndarray, " rows"], values: pa.Array) -> pa.ListArray:
     """Lists of the given lengths over the values that are not null."""
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
     values = values.drop_null() if values.null_count else values
@@ -126,7 +126,7 @@ def _string_column(raw: pa.Table, name: str, origin: str) -> pa.ChunkedArray:
     return strings(raw.column(name), name, origin)
 
 
-def _ids(raw: pa.Table, lines: Int[np.ndarray, "rows"], origin: str) -> pa.ChunkedArray:
+def _ids(raw: pa.Table, lines: Int[np.ndarray, " rows"], origin: str) -> pa.ChunkedArray:
     """The rows' names; a row without one is named by its line."""
     names = blank_to_null(_string_column(raw, "id", origin))
     if names.null_count == 0:

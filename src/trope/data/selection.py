@@ -9,7 +9,7 @@ from jaxtyping import Int
 SMALL = 2**30  # bytes; below this, no column can overflow its 32-bit offsets
 PIECE = 2**12  # rows that are copied at a time
 
-Rows = Int[np.ndarray, "rows"]
+Rows = Int[np.ndarray, " rows"]
 
 
 def select(table: pa.Table, rows: Rows) -> pa.Table:

@@ -19,7 +19,7 @@ from trope.errors import DataError
 
 MAX_FILE_BYTES = 256 * 2**20
 
-Rows = Int[np.ndarray, "rows"]
+Rows = Int[np.ndarray, " rows"]
 
 
 @runtime_checkable
@@ -91,9 +91,9 @@ class TarImages:
     """Pictures as members of uncompressed tar shards, read in place."""
 
     shards: tuple[Path, ...]
-    shard: Int[np.ndarray, "rows"]
-    offset: Int[np.ndarray, "rows"]
-    size: Int[np.ndarray, "rows"]
+    shard: Int[np.ndarray, " rows"]
+    offset: Int[np.ndarray, " rows"]
+    size: Int[np.ndarray, " rows"]
 
     def read(self, row: int) -> bytes:
         """The member's bytes."""
@@ -124,7 +124,7 @@ class ArrowImages:
 
     files: tuple[Path, ...]
     column: str
-    rows: Int[np.ndarray, "rows"]
+    rows: Int[np.ndarray, " rows"]
     _opened: list[pa.ChunkedArray] = field(default_factory=list, repr=False)
 
     def __getstate__(self) -> dict[str, object]:

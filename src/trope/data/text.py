@@ -59,7 +59,7 @@ def clean(text: str, settings: TextPreparation) -> str:
 def tokenize(text: str) -> list[str]:
     """Words, numbers and emoji of a text; one token per character where words are not spaced.
 
-    Typographic and plain apostrophes are one: don’t and don't are the same word.
+    Typographic and plain apostrophes are one: both spellings of a word are the same word.
     """
     return [str(token) for token in _TOKEN.findall(text.replace("’", "'"))]
 

@@ -29,7 +29,7 @@ def fix(pairs: Pairs, report: Report, out: Path) -> tuple[int, int]:
         if problem.severity == "error":
             reasons.setdefault(problem.line, []).append(problem)
     good = pairs.where(~np.isin(pairs.lines, np.fromiter(reasons, np.int64, len(reasons))))
-    with replacing_folder(out) as partial:
+    with replacing_folder(out, fresh=True) as partial:
         kept = write_pairs(partial, progress(_placed(good, partial), "writing rows", len(good)))
         for array in sorted(pairs.root.glob("features/*.npy")):
             place(array, partial / "features" / array.name)

@@ -57,8 +57,8 @@ def _parts(pairs: Pairs) -> Int[np.ndarray, " rows"]:
 def _pictures(pairs: Pairs, digests: Shaped[np.ndarray, " rows"]) -> Codes:
     """A number per picture: by content, or by path where the content could not be read."""
     _, content = np.unique(digests, return_inverse=True)
-    _, path = np.unique(codes(pairs.column("image")), return_inverse=True)
-    by_path = np.where(pairs.has_image, path + len(pairs), -1)
+    path = codes(pairs.column("image"))
+    by_path = np.where(path < 0, -1, path + len(pairs))
     return np.where(digests != b"", content, by_path)
 
 

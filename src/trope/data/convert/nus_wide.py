@@ -19,7 +19,7 @@ LISTS = ("ImageList", "Imagelist", ".", "ImageList/ImageList")
 TAGS = ("NUS_WID_Tags", "Tags", ".")
 VOCABULARIES = {"final": "Final_Tag_List.txt", "1k": "TagList1k.txt"}
 
-Column = Bool[np.ndarray, "images"]
+Column = Bool[np.ndarray, " images"]
 Marks = Bool[np.ndarray, "images concepts"]
 
 

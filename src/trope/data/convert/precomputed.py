@@ -17,8 +17,8 @@ from trope.errors import DataError, UsageError
 
 SPLITS = {"train": "train", "dev": "val", "test": "test", "testall": "test"}
 
-Rows = Int[np.ndarray, "images"]
-Bounds = Int[np.ndarray, "bounds"]
+Rows = Int[np.ndarray, " images"]
+Bounds = Int[np.ndarray, " bounds"]
 
 
 @dataclass(frozen=True)

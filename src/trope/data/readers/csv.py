@@ -52,7 +52,7 @@ def _header(path: Path, block: Block) -> list[str]:
 
 def _part(
     block: Block, names: list[str], rejects: Rejects
-) -> tuple[Int[np.ndarray, "rows"], pa.RecordBatch]:
+) -> tuple[Int[np.ndarray, " rows"], pa.RecordBatch]:
     """Lines and cells of a block; what cannot be used is rejected."""
     if not block.broken and {len(names)}.issuperset(map(len, block.rows)):
         try:
@@ -70,7 +70,7 @@ def _part(
 
 def _batch(
     lines: list[int], rows: list[list[str]], names: list[str]
-) -> tuple[Int[np.ndarray, "rows"], pa.RecordBatch]:
+) -> tuple[Int[np.ndarray, " rows"], pa.RecordBatch]:
     columns = list(zip(*rows, strict=True)) or [()] * len(names)
     arrays = [pa.array(column, pa.string()) for column in columns]
     return np.array(lines, np.int64), pa.RecordBatch.from_arrays(arrays, names)

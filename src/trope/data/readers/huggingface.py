@@ -56,7 +56,7 @@ class _Part:
         self.stored = self.table.num_rows if self.table is not None else 0
         self.rows = self._rows(_listed(folder, state, "_indices_data_files"))
 
-    def _rows(self, files: list[Path]) -> Int[np.ndarray, "rows"]:
+    def _rows(self, files: list[Path]) -> Int[np.ndarray, " rows"]:
         """Old versions kept a selection as a list of row numbers beside the whole table."""
         if not files:
             return np.arange(self.stored)
@@ -169,7 +169,7 @@ def _named(codes: pa.Array, names: pa.Array) -> pa.Array:
     return names.take(pc.if_else(known, codes, pa.scalar(None, codes.type)))
 
 
-def _stored_rows(parts: list[_Part]) -> Int[np.ndarray, "rows"]:
+def _stored_rows(parts: list[_Part]) -> Int[np.ndarray, " rows"]:
     """For each row the place of its picture in the files, taken one after the other."""
     starts = np.cumsum([0, *(part.stored for part in parts)])
     return np.concatenate([start + part.rows for start, part in zip(starts, parts, strict=False)])

@@ -16,6 +16,6 @@ class Opened:
     """A data set's columns in canonical form, the line of each row, its pictures, and remarks."""
 
     table: pa.Table
-    lines: Int[np.ndarray, "rows"]
+    lines: Int[np.ndarray, " rows"]
     images: ImageStore
     remarks: tuple[str, ...] = ()

@@ -41,7 +41,7 @@ class Columns:
         self.rejects = rejects
         self.tables: list[pa.Table] = []
         self.recent: list[pa.Table] = []
-        self.lines: list[Int[np.ndarray, "rows"]] = []
+        self.lines: list[Int[np.ndarray, " rows"]] = []
         self.names: dict[str, None] = {}
 
     def add(
@@ -63,7 +63,7 @@ class Columns:
             empty = [known("id", [None] * len(rows), bad)]  # rows without any field are rows still
             self._append(np.array(lines, np.int64), columns or empty)
 
-    def table(self) -> tuple[pa.Table, Int[np.ndarray, "rows"]]:
+    def table(self) -> tuple[pa.Table, Int[np.ndarray, " rows"]]:
         """All rows as one table, and their lines."""
         self._settle()
         if not self.tables:
@@ -71,7 +71,7 @@ class Columns:
         require(self.names, self.rejects.origin)
         return _unify(self.tables), np.concatenate(self.lines)
 
-    def _append(self, lines: Int[np.ndarray, "rows"], columns: Sequence[Column]) -> None:
+    def _append(self, lines: Int[np.ndarray, " rows"], columns: Sequence[Column]) -> None:
         fields, arrays = zip(*columns, strict=True)
         raw = pa.table(list(arrays), schema=pa.schema(fields))
         self.recent.append(canonical(raw, lines, self.rejects.origin))

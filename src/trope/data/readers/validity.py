@@ -14,8 +14,8 @@ from trope.errors import DataError
 
 
 def readable(
-    table: pa.Table, lines: Int[np.ndarray, "rows"], rejects: Rejects
-) -> tuple[pa.Table, Int[np.ndarray, "good"]]:
+    table: pa.Table, lines: Int[np.ndarray, " rows"], rejects: Rejects
+) -> tuple[pa.Table, Int[np.ndarray, " good"]]:
     """The rows all of whose texts are UTF-8, without foreign metadata; the others are rejected."""
     fields = [field.remove_metadata() for field in table.schema]
     table = pa.table(table.columns, schema=pa.schema(fields))
