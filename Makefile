@@ -25,7 +25,7 @@ check: $(VENV)/.check
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/mkdocs build --strict --quiet --site-dir $(VENV)/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir $(VENV)/site
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m bench $(if $(ONLY),--only $(ONLY)) $(if $(SCALE),--scale $(SCALE))

@@ -24,7 +24,7 @@ from trope.runtime import cores
 
 PHOTOS = 1_000
 PASSES = 8  # times each photo is decoded in one measurement, so that starting weighs little
-REPEATS = 3
+REPEATS = 5
 SIZE = 224
 
 

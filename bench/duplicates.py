@@ -157,7 +157,6 @@ def measure(full: bool = False, texts: int | None = None) -> dict[str, Any]:
         "better": "higher",
         "work": f"near-duplicates among {len(common)} texts of 60 words, 4 % of them repeated",
         "against": "datasketch MinHashLSH, 128 permutations, candidates not verified",
-        "peak_memory_mb": largest["peak_memory_mb"],
         "full_size": largest,
     }
 

@@ -12,7 +12,10 @@ from hypothesis import HealthCheck, settings
 from PIL import Image
 
 settings.register_profile(
-    "trope", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    "trope",
+    deadline=None,
+    database=None,  # tests leave nothing behind
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("trope")
 
