@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from bench import decoding, duplicates, tables
+from bench import decoding, duplicates, neighbors, relevance, tables
 from trope.files import replacing, write_json
 from trope.runtime import provenance
 
@@ -27,6 +27,14 @@ FAMILIES: dict[str, dict[str, Case]] = {
         "decode": decoding.measure,
         "near-duplicates": duplicates.measure,
     },
+    "relevance": {
+        "cider": relevance.cider,
+        "cider-d": relevance.cider_d,
+        "bleu": relevance.bleu,
+        "bleu-coco": relevance.bleu_coco,
+        "rouge": relevance.rouge,
+    },
+    "neighbors": {"exact": neighbors.exactly, "graph": neighbors.by_graph},
 }
 
 
@@ -39,8 +47,10 @@ def main() -> None:
     for family in [chosen.only] if chosen.only else FAMILIES:
         for name, case in FAMILIES[family].items():
             print(f"{family}/{name} …", flush=True)
-            found = dict(case(chosen.scale == "full"))
-            results[f"{family}/{name}"] = found | {"made": provenance() | {"commit": _commit()}}
+            full = chosen.scale == "full"
+            found = dict(case(full))
+            key = f"{family}/{name}" + ("/full" if full else "")
+            results[key] = found | {"made": provenance() | {"commit": _commit()}}
             print(f"  ratio {found['ratio']:.2f} ({found['better']} is better) · {found['work']}")
             write_json(LATEST, results)
     _write_page(results)

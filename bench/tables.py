@@ -33,7 +33,7 @@ import trope
 from trope.data.splits import SplitPlan, split
 pairs = trope.open(sys.argv[1])
 started = time.perf_counter()
-done, report = split(pairs, SplitPlan())
+done, report = split(pairs, SplitPlan(images="path"))
 answer = [report.rows, report.components, report.largest]
 """
 

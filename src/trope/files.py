@@ -95,15 +95,26 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def place(source: Path, target: Path) -> None:
-    """Put a file's content under another name: a hard link where possible, else a copy."""
+    """Put a file's content under another name: a hard link where possible, else a copy.
+
+    A target that exists stays as it is; `placed` tells whether it is this file.
+    """
     if target.exists():
         return
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         os.link(source.resolve(), target)
     except OSError:
-        with source.open("rb") as content, replacing(target) as handle:
-            shutil.copyfileobj(content, handle, 2**20)
+        _copy(source, target)
+
+
+def placed(source: Path, target: Path) -> bool:
+    """Whether `target` is a link to `source`, or a copy of it that is still up to date."""
+    if not target.is_file():
+        return False
+    ours, theirs = target.stat(), source.stat()
+    dates = [(status.st_size, status.st_mtime_ns) for status in (ours, theirs)]
+    return os.path.samestat(ours, theirs) or dates[0] == dates[1]
 
 
 @contextmanager
@@ -128,6 +139,16 @@ def _created(path: Path, partial: Path, mode: str) -> IO[Any]:
         with suppress(OSError):  # some disks know no permissions
             os.fchmod(handle.fileno(), path.stat().st_mode & 0o777)
     return handle
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy content and date: the date tells later that the copy is still up to date."""
+    with source.open("rb") as content, replacing(target) as handle:
+        status = os.fstat(content.fileno())
+        shutil.copyfileobj(content, handle, 2**20)
+        handle.flush()  # a later write would change the date again
+        with suppress(OSError):  # some disks let nobody set a date
+            os.utime(handle.fileno(), ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
 def _lock(folder: Path) -> int:

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
 from trope import config
 from trope.data import Pairs, open
 from trope.data.check import CheckSettings, Report, check
 from trope.data.contact import contact_sheet
-from trope.data.digests import image_digests
 from trope.data.emblems import EmblemBook, write_emblem_book
 from trope.data.splits import SplitPlan, SplitReport, split
 from trope.data.statistics import Statistics, describe
@@ -55,7 +55,8 @@ def demo(out: Path, settings: Demo | None = None) -> DemoResult:
     report = check(pairs, settings.check)
     if report.count("error"):
         raise DataError(f"{data}: {report.count('error')} errors; `trope check {data}` lists them")
-    pairs, splits = split(pairs, settings.split, image_digests(pairs).values)
+    unsplit = pairs.with_column("split", pa.nulls(len(pairs), pa.string()))
+    pairs, splits = split(unsplit, settings.split, report.digests)
     write_pairs(data, pairs)
     result = DemoResult(
         data, out / "contact-sheet.png", pairs, report, splits, describe(pairs, settings.text)

@@ -15,6 +15,8 @@ from PIL import Image
 
 from trope.cli import main
 
+SOURCE = Path(__file__).parents[2] / "src"
+
 
 def picture() -> bytes:
     buffer = io.BytesIO()
@@ -147,14 +149,85 @@ def test_a_folder_without_pairs_is_refused(
     assert "50 files looked at" in refused(capsys, 1, "check", str(tmp_path))
 
 
-def test_no_permission_is_one_line(
+WITHOUT_PRIVILEGE = """
+import ctypes, os, sys
+header, sets = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+library = ctypes.CDLL(None)
+library.capget(header, sets)
+for i in (0, 1):  # effective, permitted: root may read any file (bits 1 and 2)
+    sets[i] &= ~0b110
+library.capset(header, sets)
+from trope.cli import main
+main(sys.argv[1:])
+"""
+
+
+def unprivileged(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command without root's right to read everything."""
+    return subprocess.run(
+        [sys.executable, "-c", WITHOUT_PRIVILEGE, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(SOURCE)},
+    )
+
+
+@pytest.mark.parametrize("closed", ["pairs.jsonl", "."])
+def test_no_permission_is_one_line(data: Path, closed: str) -> None:
+    (data / closed).chmod(0)
+    done = unprivileged("check", str(data))
+    (data / closed).chmod(0o755)
+    assert done.returncode == 2
+    assert done.stderr.startswith("trope: ")
+    assert "ermission" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["check"], "Missing argument"),
+        (["chekc"], "No such command"),
+        (["check", "x", "--strickt"], "No such option"),
+        (["check", "x", "--examples", "many"], "Invalid value"),
+    ],
+)
+def test_a_wrong_command_line_is_one_line(
+    arguments: list[str], reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = refused(capsys, 2, *arguments)
+    assert reason in said
+    assert "--help`" in said
+
+
+def test_interrupting_says_how_to_go_on(
     data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def deny(self: Path, *_: Any, **__: Any) -> None:
-        raise PermissionError(13, "Permission denied", str(self))
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
 
-    monkeypatch.setattr(Path, "open", deny)
-    assert "no permission" in refused(capsys, 2, "check", str(data))
+    monkeypatch.setattr("trope.cli.check.check", interrupt)
+    assert "run the same command again" in refused(capsys, 130, "check", str(data))
+
+
+def test_fix_needs_the_pictures(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["check", str(data), "--fix", str(tmp_path / "o"), "--set", "images=false"]
+    assert "cannot go with images=false" in refused(capsys, 2, *arguments)
+
+
+def test_settings_from_a_file(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "check.toml").write_text("[near]\nthreshold = 0.5\n")
+    arguments = ["check", str(data), "--json", "--config", str(tmp_path / "check.toml")]
+    document = orjson.loads(call(capsys, *arguments, "--set", "near.shingle=4")[1])
+    assert document["config"]["near"]["threshold"] == 0.5
+    assert document["config"]["near"]["shingle"] == 4
+    (tmp_path / "check.toml").write_text("[near]\ntreshold = 0.5\n")
+    assert "check.toml: near: no option 'treshold'" in refused(capsys, 2, *arguments)
 
 
 def test_a_defect_is_one_line_too(
@@ -173,7 +246,7 @@ def test_the_command_runs_in_a_process_of_its_own_without_torch(data: Path) -> N
         [sys.executable, "-c", code, "check", str(data), "--json"],
         capture_output=True,
         check=False,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src")},
+        env={**os.environ, "PYTHONPATH": str(SOURCE)},
     )
     assert done.returncode == 0, done.stderr
     assert orjson.loads(done.stdout)["rows"] == 20

@@ -19,7 +19,7 @@ import trope
 from trope.data import Pairs, digests
 from trope.data.digests import Memory, digest, distinct, image_digests
 from trope.data.stores import ImageStore
-from trope.errors import DataError
+from trope.errors import DataError, UsageError
 
 
 def data_set(folder: Path, contents: Sequence[bytes | None]) -> Pairs:
@@ -168,7 +168,7 @@ def test_a_vanished_shard_is_reported(tmp_path: Path) -> None:
 def test_a_damaged_memory_is_made_again(tmp_path: Path, damage: str) -> None:
     pairs = data_set(tmp_path / "data", [bytes([i]) for i in range(100)])
     first = image_digests(pairs).values
-    path = Memory.of(pairs.root).path
+    (path,) = Memory.of(pairs.root).folder.iterdir()
     data = bytearray(path.read_bytes())
     data[len(data) // 3] ^= 1
     damaged = {
@@ -178,9 +178,9 @@ def test_a_damaged_memory_is_made_again(tmp_path: Path, damage: str) -> None:
         "empty": b"",
     }
     path.write_bytes(damaged[damage])
-    assert len(Memory.of(pairs.root).load()[0]) == 0
+    assert Memory.of(pairs.root).segments() == []
     assert image_digests(pairs).values.tolist() == first.tolist()
-    assert len(Memory.of(pairs.root).load()[0]) == 100
+    assert [len(known) for known, _ in Memory.of(pairs.root).segments()] == [100]
 
 
 def test_an_interrupted_call_keeps_its_blocks(
@@ -202,7 +202,7 @@ def test_an_interrupted_call_keeps_its_blocks(
 SCRIPT = """
 import sys, numpy, trope
 from trope.data import digests
-digests.BLOCK = 5
+digests.BLOCK, digests.SEGMENTS = 5, 3
 pairs = trope.open(sys.argv[1])
 start = int(sys.argv[2])
 digests.image_digests(pairs.take(numpy.arange(start, start + 60)))
@@ -217,7 +217,7 @@ def test_two_processes_add_to_one_memory(tmp_path: Path) -> None:
     watched, store = counted(pairs)
     assert image_digests(watched).values.tolist() == [expected(bytes([i])) for i in range(100)]
     assert store.read_rows == []
-    assert [p.suffix for p in Memory.of(pairs.root).path.parent.iterdir()] == [".parquet"]
+    assert {path.suffix for path in Memory.of(pairs.root).folder.iterdir()} == {".parquet"}
 
 
 @given(st.lists(st.integers(0, 5)))
@@ -236,7 +236,7 @@ def test_distinct_by_hand(numbers: list[int]) -> None:
 def test_memory_finds_what_was_added(
     tmp_path_factory, stamps: set[bytes], data: st.DataObject
 ) -> None:
-    memory = Memory(tmp_path_factory.mktemp("memory") / "table.parquet")
+    memory = Memory(tmp_path_factory.mktemp("memory") / "digests")
     keys = np.array(sorted(stamps), "S16")
     values = np.array([digest(key) for key in keys], "S16")
     half = data.draw(st.integers(0, len(keys)))
@@ -244,6 +244,86 @@ def test_memory_finds_what_was_added(
     assert memory.find(keys).tolist() == [b""] * half + values[half:].tolist()
     memory.add(keys[:half], values[:half])
     assert memory.find(keys).tolist() == values.tolist()
+
+
+def numbered(count: int, first: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Stamps and digests that tell their numbers."""
+    numbers = range(first, first + count)
+    stamps = np.array([digest(f"stamp {i}".encode()) for i in numbers], "S16")
+    return stamps, np.array([digest(f"content {i}".encode()) for i in numbers], "S16")
+
+
+def test_news_are_appended_and_merged_when_there_are_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(digests, "SEGMENTS", 4)
+    memory, counts = Memory(tmp_path / "memory"), []
+    for block in range(11):
+        before = {path: path.stat().st_ino for path in memory.folder.glob("*")}
+        memory.add(*numbered(10, 10 * block))
+        counts.append(len(list(memory.folder.iterdir())))
+        if counts[-1] > 1:
+            assert {path: path.stat().st_ino for path in before} == before  # none written again
+    assert counts == [1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3]
+    stamps, values = numbered(110)
+    assert memory.find(stamps).tolist() == values.tolist()
+
+
+def test_a_damaged_segment_costs_only_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(digests, "SEGMENTS", 3)
+    memory = Memory(tmp_path / "memory")
+    for block in range(3):
+        memory.add(*numbered(10, 10 * block))
+    sorted(memory.folder.iterdir())[1].write_bytes(b"rubbish")
+    stamps, values = numbered(40)
+    expected = [*values[:10].tolist(), *[b""] * 10, *values[20:30].tolist(), *[b""] * 10]
+    assert memory.find(stamps).tolist() == expected
+    memory.add(stamps[30:], values[30:])
+    assert memory.find(stamps).tolist() == [*expected[:30], *values[30:].tolist()]
+    assert len(list(memory.folder.iterdir())) == 1
+
+
+@pytest.mark.parametrize("block", [3, 100])
+def test_the_newest_digest_of_a_stamp_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    monkeypatch.setattr(digests, "BLOCK", block)  # with few stamps and with many
+    memory, (stamps, values) = Memory(tmp_path / "memory"), numbered(5)
+    memory.add(stamps, values)
+    memory.add(stamps, values[::-1])
+    assert memory.find(stamps).tolist() == values[::-1].tolist()
+    assert memory.find(numbered(5, 3)[0]).tolist() == [*values[::-1][3:].tolist(), b"", b"", b""]
+
+
+def test_a_merge_while_reading_hides_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(digests, "SEGMENTS", 2)
+    memory, (stamps, values) = Memory(tmp_path / "memory"), numbered(30)
+    for block in range(2):
+        memory.add(stamps[10 * block : 10 * block + 10], values[10 * block : 10 * block + 10])
+    plain, merged = digests._segment, []
+
+    def slow(path: Path) -> digests.Segment | None:
+        if not merged:
+            merged.append(path)
+            memory.add(stamps[20:], values[20:])
+        return plain(path)
+
+    monkeypatch.setattr(digests, "_segment", slow)
+    assert memory.find(stamps).tolist() == values.tolist()
+
+
+def test_a_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    monkeypatch.setenv("TROPE_CACHE", str(tmp_path / "file" / "cache"))
+    with pytest.raises(
+        UsageError, match=r"file/cache/.*cannot be written \(.*\); TROPE_CACHE "
+    ) as e:
+        image_digests(data_set(tmp_path / "data", [b"a"]))
+    assert "\n" not in str(e.value)
 
 
 def test_text_only_rows_cost_nothing(tmp_path: Path) -> None:

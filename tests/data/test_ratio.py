@@ -10,6 +10,7 @@ import pytest
 
 import trope
 from trope.data.ratio import training_ratio
+from trope.errors import DataError
 
 
 def dataset(folder: Path, texts: int, rows: int = 50) -> trope.Pairs:
@@ -64,6 +65,19 @@ def test_rows_that_share_an_image_count_as_its_captions(tmp_path: Path) -> None:
     kept = training_ratio(trope.open(tmp_path), 0.4)
     assert len(kept) == 20
     assert {pair.image for pair in kept} == {f"{i}.jpg" for i in range(10)}
+
+
+@pytest.mark.parametrize("ratio", [0.6, 0.7, 0.8, 0.9])
+def test_shares_that_are_no_whole_captions_are_met_on_average(tmp_path: Path, ratio: float) -> None:
+    pairs = dataset(tmp_path, texts=2, rows=2_000)
+    kept = training_ratio(pairs, ratio).in_split("train").text_counts.sum()
+    assert kept / pairs.in_split("train").text_counts.sum() == pytest.approx(ratio, abs=0.02)
+
+
+def test_without_training_rows_there_is_nothing_to_share(tmp_path: Path) -> None:
+    pairs = dataset(tmp_path, texts=1).in_split("test")
+    with pytest.raises(DataError, match="no row is in train"):
+        training_ratio(pairs, 0.5)
 
 
 @pytest.mark.parametrize("ratio", [0.0, -1.0, 1.5])

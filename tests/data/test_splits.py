@@ -196,3 +196,17 @@ def test_folds_are_refused_when_a_component_is_too_large(tmp_path: Path) -> None
     )
     with pytest.raises(DataError, match=r"60 rows \(60%\) are tied together"):
         folds(pairs, 2)
+
+
+def test_copies_of_a_picture_stay_on_one_side(tmp_path: Path) -> None:
+    rows = [{"image": f"{i}.jpg", "text": f"text {i}"} for i in range(60)]
+    pairs = dataset(tmp_path, rows)
+    for i in range(60):
+        (tmp_path / f"{i}.jpg").write_bytes(b"picture %d" % (i % 30))
+    done, report = split(pairs, SplitPlan())
+    names = [pair.split for pair in done]
+    assert names[:30] == names[30:]
+    assert report.components == 30
+    assert split(pairs, SplitPlan(images="path"))[1].components == 60
+    fold = folds(pairs, 3)
+    assert fold[:30].tolist() == fold[30:].tolist()

@@ -7,16 +7,19 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from fakes import Fake, data_set, write_pictures
 
 from trope.data import Pairs, images
+from trope.data.digests import digest, image_digests
 from trope.data.images import decode
-from trope.data.stores import NoImages
+from trope.data.loading import ImageBatches
+from trope.data.stores import ImageStore, NoImages
 from trope.errors import DataError, UsageError
-from trope.features import FeatureTable, cache, features
+from trope.features import FeatureTable, cache, failures, features, kinds
 from trope.features.cache import folder_of
 
 
@@ -124,7 +127,10 @@ def test_what_depends_on_weights_pixels_and_kind_is_kept_apart(
     monkeypatch.setattr(images, "VERSION", images.VERSION + 1)
     other_pixels = Fake()
     features(pairs, other_pixels, workers=0)
-    for fake in (other_weights, other_size, other_kind, other_pixels):
+    monkeypatch.setattr(kinds, "VERSION", kinds.VERSION + 1)
+    other_code = Fake()
+    features(pairs, other_code, workers=0)
+    for fake in (other_weights, other_size, other_kind, other_pixels, other_code):
         assert len(fake.encoded) == 40
 
 
@@ -155,6 +161,59 @@ def test_failures_are_told_again_and_cost_no_network(flawed: Pairs) -> None:
     fake = Fake()
     assert features(flawed, fake, workers=0).failed == first.failed
     assert fake.encoded == []
+
+
+def test_broken_pictures_are_not_opened_again(
+    flawed: Pairs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = features(flawed, Fake(), workers=0)
+
+    def refused(folder: Path) -> None:
+        raise AssertionError(f"{folder} was locked")
+
+    monkeypatch.setattr(cache, "locked", refused)
+    again = features(sealed(flawed), Fake(), workers=0)
+    assert again.failed == first.failed
+    np.testing.assert_array_equal(again.rows, first.rows)
+
+
+def test_broken_pictures_are_known_to_other_backbones_and_data(
+    flawed: Pairs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    features(flawed, Fake(), workers=0)
+    names = write_pictures(tmp_path / "other", 2)
+    (tmp_path / "other" / "bad.png").write_bytes(b"rubbish")
+    other, opened = data_set(tmp_path / "other", [*names, "bad.png"]), []
+    plain = cache.ImageBatches
+
+    def watched(store: ImageStore, rows: np.ndarray, **options: Any) -> ImageBatches:
+        opened.extend(rows.tolist())
+        return plain(store, rows, **options)
+
+    monkeypatch.setattr(cache, "ImageBatches", watched)
+    table = features(other, Fake(weights="two"), workers=0)
+    assert opened == [0, 1]
+    assert [(row, reason[:22]) for row, reason in table.failed] == [(2, "row 3: cannot be decod")]
+    monkeypatch.setattr(images, "VERSION", images.VERSION + 1)
+    features(other, Fake(weights="two"), workers=0)
+    assert opened == [0, 1, 0, 1, 2]
+
+
+def test_a_broken_picture_that_changes_meanwhile_is_not_noted(
+    flawed: Pairs, tmp_path: Path
+) -> None:
+    path = tmp_path / "data" / "rubbish.png"
+    features(flawed, Fake(before=lambda: path.write_bytes(b"other rubbish")), workers=0)
+    assert failures.recall(np.array([digest(b"rubbish"), digest(b"other rubbish")], "S16")) == {}
+
+
+def test_a_cache_that_cannot_be_written_names_the_setting(
+    pairs: Pairs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    image_digests(pairs)
+    (tmp_path / ".trope-cache" / "features").write_bytes(b"in the way")
+    with pytest.raises(UsageError, match=r"cannot be written .*TROPE_CACHE"):
+        features(pairs, Fake(), workers=0)
 
 
 def test_nothing_usable_is_an_error(tmp_path: Path) -> None:

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -63,3 +65,30 @@ def test_look_up_by_hand(held: list[list[bytes]], others: list[bytes]) -> None:
             assert places.part[i] == places.offset[i] == -1
     missing = [i for i, key in enumerate(wanted.tolist()) if key not in everything]
     assert places.missing.tolist() == missing
+
+
+def test_a_checksum_is_compared_once_in_a_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = shards.write(tmp_path, DIGESTS, VALUES).path
+    compared: list[int] = []
+    plain = shards._checksum
+    monkeypatch.setattr(shards, "_checksum", lambda *a: compared.append(1) or plain(*a))
+    assert all(shards.shards(tmp_path)[0].intact for _ in range(3))
+    assert len(compared) == 3  # so new that a change might not show in its date
+    os.utime(path, (1, 1))
+    assert all(shards.shards(tmp_path)[0].intact for _ in range(3))
+    assert len(compared) == 4
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    assert not any(shards.shards(tmp_path)[0].intact for _ in range(2))
+    assert len(compared) == 6
+
+
+def test_other_digests_are_compared_again(tmp_path: Path) -> None:
+    path = shards.write(tmp_path, DIGESTS, VALUES).path
+    os.utime(path, (1, 1))
+    shard = shards.shards(tmp_path)[0]
+    assert shard.intact
+    assert not shards.Shard(path, DIGESTS[::-1], shard.checksum).intact

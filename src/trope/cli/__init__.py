@@ -14,6 +14,8 @@ from trope.cli import check, convert, demo, formats
 from trope.errors import TropeError
 from trope.runtime import version
 
+INTERRUPTED = 130
+
 app = typer.Typer(
     name="trope",
     help="Image-text retrieval when the text does not describe the image.",
@@ -47,24 +49,41 @@ def _options(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command; what a user can cause ends as one line on standard error."""
     try:
-        app(args=arguments)
+        code = _run(arguments)
+        if code == INTERRUPTED:
+            _stop("stopped; run the same command again to go on", code)
+        sys.exit(code)
     except TropeError as error:
         _stop(str(error), error.exit_code)
-    except KeyboardInterrupt:
-        _stop("stopped; run the same command again to go on", 130)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
-    except Exception as error:  # a defect of ours: say so, with the details on request
-        if os.environ.get("TROPE_TRACEBACK"):
-            traceback.print_exc()
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{Path(last.filename).name}:{last.lineno}"
-        _stop(
-            f"defect in trope ({type(error).__name__} at {where}: {error}); "
-            "set TROPE_TRACEBACK=1 for the details",
-            1,
-        )
+    except Exception as error:
+        if hasattr(error, "format_message"):  # typer's word for a wrong command line
+            _stop(f"{error.format_message()} (see {_help_of(error)})", 2)
+        _stop(_defect(error), 1)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    command = typer.main.get_command(app)
+    given = None if arguments is None else list(arguments)
+    code = command.main(args=given, prog_name="trope", standalone_mode=False)
+    return int(code or 0)  # Ctrl-C comes back as a code too
+
+
+def _defect(error: Exception) -> str:
+    """A defect of ours: said so in one line, with the details on request."""
+    if os.environ.get("TROPE_TRACEBACK"):
+        traceback.print_exc()
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(last.filename).name}:{last.lineno}"
+    what = f"{type(error).__name__} at {where}: {error}"
+    return f"defect in trope ({what}); set TROPE_TRACEBACK=1 for the details"
+
+
+def _help_of(error: Exception) -> str:
+    context = getattr(error, "ctx", None)
+    return f"`{context.command_path if context else 'trope'} --help`"
 
 
 def _stop(message: str, code: int) -> None:

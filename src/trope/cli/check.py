@@ -13,6 +13,7 @@ from trope.cli.output import print_json, say, table
 from trope.data.check import KINDS, CheckSettings, Report, check, fix
 from trope.data.pairs import Pairs
 from trope.data.splits import SplitPlan, split
+from trope.errors import UsageError
 from trope.files import refuse_existing
 
 
@@ -29,15 +30,20 @@ def command(
         bool, typer.Option("--json", help="One JSON document instead of tables.")
     ] = False,
     examples: Annotated[int, typer.Option(min=0, help="Findings shown of each kind.")] = 3,
+    config_file: Annotated[
+        Path | None, typer.Option("--config", metavar="FILE", help="Settings as TOML.")
+    ] = None,
     sets: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="K=V", help="Change a setting, such as near.threshold=0.9."),
     ] = None,
 ) -> None:
     """Say what is wrong with a data set. Errors exit 1; warnings exit 0 unless --strict."""
-    settings = config.override(CheckSettings(), sets or ())
+    settings = config.load(CheckSettings, config_file, sets or ())
     if fix_to:
         refuse_existing(fix_to)
+        if not settings.images:
+            raise UsageError("--fix sorts out broken pictures and cannot go with images=false")
     pairs = trope.open(data, collect=True)
     report = check(pairs, settings)
     fixed = fix(pairs, report, fix_to) if fix_to else None
@@ -82,7 +88,7 @@ def _show_splits(pairs: Pairs, report: Report) -> None:
     """The splits there are, and those that would be made for rows that have none."""
     if not len(pairs) or any(problem.code == "split-unknown" for problem in report.problems):
         return
-    _, made = split(pairs, SplitPlan())
+    _, made = split(pairs, SplitPlan(), report.digests)
     title = f"Splits {made.made}: {made.components:,} components, the largest has {made.largest:,}"
     table(title, ["split", "rows", "share"], [[n, r, made.shares[n]] for n, r in made.rows.items()])
     if made.undecided:

@@ -15,13 +15,16 @@ from trope.runtime import generator
 
 def command(
     out: Annotated[Path, typer.Option("--out", help="Where data and results go.")] = Path("demo"),
+    config_file: Annotated[
+        Path | None, typer.Option("--config", metavar="FILE", help="Settings as TOML.")
+    ] = None,
     sets: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="K=V", help="Change a setting, such as emblems.pairs=600."),
     ] = None,
 ) -> None:
     """Make the built-in Emblem Book, check it, split it and describe it."""
-    show(demo(out, config.override(Demo(), sets or ())))
+    show(demo(out, config.load(Demo, config_file, sets or ())))
 
 
 def show(result: DemoResult) -> None:

@@ -26,7 +26,9 @@ def say(text: str, style: str = "") -> None:
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """A table on standard output; columns of numbers stand flush right."""
     shown = [[_cell(value) for value in row] for row in rows]
-    made = Table(title=title, title_justify="left", header_style="bold", box=None, pad_edge=False)
+    if title:
+        say(title, style="bold")
+    made = Table(header_style="bold", box=None, pad_edge=False)
     for i, name in enumerate(columns):
         numbers = bool(shown) and all(_numeric(row[i]) for row in shown)
         made.add_column(name, justify="right" if numbers else "left", overflow="fold")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -16,19 +17,21 @@ from jaxtyping import Int, Shaped
 
 from trope.data.pairs import Pairs
 from trope.data.stores import ImageStore
-from trope.errors import DataError
+from trope.errors import DataError, TropeError
 from trope.files import locked, replacing
 from trope.runtime import cache_folder, cores, progress_bar
 
 WIDTH = 16  # bytes of a digest
 TASK = 64  # pictures a thread takes at a time
 BLOCK = 8_192  # pictures between two visits to the memory on disk: the most a kill can cost
+SEGMENTS = 32  # files of a memory before they are merged
 
 Rows = Int[np.ndarray, " rows"]
 Digests = Shaped[
     np.ndarray, " rows"
 ]  # dtype S16 (numpy hides final zeros); empty where there is none
 Outcome = bytes | DataError
+Segment = tuple[Shaped[np.ndarray, " _"], Shaped[np.ndarray, " _"]]  # stamps, sorted; digests
 
 
 @dataclass(frozen=True)
@@ -97,41 +100,92 @@ def _read(
 
 @dataclass(frozen=True)
 class Memory:
-    """Stamps and digests of one data set's pictures on disk; a damaged file counts as none."""
+    """Digests by stamp, in a folder of segments: each is whole, sorted, or counts as none.
 
-    path: Path
+    A block of news is a segment of its own; when there are many, one takes the place of all.
+    """
+
+    folder: Path
 
     @classmethod
     def of(cls, root: Path) -> Memory:
         """What is remembered of the data set at `root`."""
-        return cls(cache_folder() / "digests" / f"{digest(bytes(root.resolve())).hex()}.parquet")
-
-    def load(self) -> tuple[Digests, Digests]:
-        """All stamps, sorted, and their digests."""
-        try:
-            table = pq.read_table(self.path, page_checksum_verification=True)
-            return _strings(table.column("stamp")), _strings(table.column("digest"))
-        except (OSError, KeyError, ValueError, pa.ArrowException):
-            return np.zeros(0, f"S{WIDTH}"), np.zeros(0, f"S{WIDTH}")
+        return cls(cache_folder() / "digests" / digest(bytes(root.resolve())).hex())
 
     def find(self, stamps: Digests) -> Digests:
         """The digests of stamps, empty for unknown ones."""
-        known, digests = self.load()
-        if not len(known):
-            return np.zeros(len(stamps), f"S{WIDTH}")
-        places = np.minimum(np.searchsorted(known, stamps), len(known) - 1)
-        return np.where(known[places] == stamps, digests[places], b"")
+        found = np.zeros(len(stamps), f"S{WIDTH}")
+        segments = self.segments()
+        if len(stamps) > BLOCK and segments:  # one search among all is then the faster way
+            segments = [_merged(segments)]
+        for known, digests in segments:
+            places = np.minimum(np.searchsorted(known, stamps), len(known) - 1)
+            found = np.where((found == b"") & (known[places] == stamps), digests[places], found)
+        return found
 
     def add(self, stamps: Digests, digests: Digests) -> None:
         """Remember more, beside what other processes have added meanwhile."""
         good = digests != b""
-        with locked(self.path.parent):
-            known, before = self.load()
-            merged, first = np.unique(np.concatenate([stamps[good], known]), return_index=True)
-            contents = np.concatenate([digests[good], before])[first]
-            table = pa.table({"stamp": _binary(merged), "digest": _binary(contents)})
-            with replacing(self.path) as handle:
-                pq.write_table(table, handle, write_page_checksum=True, compression="none")
+        if not good.any():
+            return
+        with cache_written(), locked(self.folder):
+            old = self._files()
+            parts = [(stamps[good], digests[good])]
+            if len(old) < SEGMENTS:
+                self._write(parts)
+            else:
+                self._write([*parts, *self.segments()])
+                for path in [*old, *self.folder.glob(".*.partial")]:
+                    path.unlink(missing_ok=True)
+
+    def segments(self) -> list[Segment]:
+        """All that can be read, the newest first; listed again if merged meanwhile."""
+        while True:
+            files = self._files()
+            read = [_segment(path) for path in files]
+            good = [segment for segment in read if segment is not None]
+            if len(good) == len(files) or files == self._files():
+                return good
+
+    def _files(self) -> list[Path]:
+        found = (path for path in self.folder.glob("*.parquet") if path.stem.isdecimal())
+        return sorted(found, reverse=True)
+
+    def _write(self, parts: list[Segment]) -> None:
+        """A new segment, with the next number."""
+        stamps, digests = _merged(parts)
+        table = pa.table({"stamp": _binary(stamps), "digest": _binary(digests)})
+        number = 1 + max((int(path.stem) for path in self._files()), default=0)
+        with replacing(self.folder / f"{number:09d}.parquet") as handle:
+            pq.write_table(table, handle, write_page_checksum=True, compression="none")
+
+
+@contextmanager
+def cache_written() -> Iterator[None]:
+    """Where the cache cannot be written, the one line also says how to choose another place."""
+    try:
+        yield
+    except TropeError as error:
+        if str(error).startswith(str(cache_folder())) and "cannot be written" in str(error):
+            raise type(error)(f"{error}; TROPE_CACHE names another cache folder") from None
+        raise
+
+
+def _merged(parts: list[Segment]) -> Segment:
+    """One sorted segment of several; of two digests with one stamp the first stays."""
+    known, digests = (np.concatenate(column) for column in zip(*parts, strict=True))
+    stamps, first = np.unique(known, return_index=True)
+    return stamps, digests[first]
+
+
+def _segment(path: Path) -> Segment | None:
+    """Stamps and digests; None for a file that is damaged, empty or gone."""
+    try:
+        table = pq.read_table(path, page_checksum_verification=True)
+        stamps, digests = (_strings(table.column(name)) for name in ("stamp", "digest"))
+    except (OSError, KeyError, ValueError, pa.ArrowException):
+        return None
+    return (stamps, digests) if len(stamps) else None
 
 
 def _stamp(store: ImageStore, row: int) -> bytes:

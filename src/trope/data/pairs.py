@@ -104,7 +104,9 @@ class Pairs:
         return self.where(np.asarray(wanted))
 
     def with_column(self, name: str, values: pa.Array | pa.ChunkedArray) -> Pairs:
-        """The same rows with one column set."""
+        """The same rows with one column set; `image` is bound to where the pictures lie."""
+        if name == "image":
+            raise ValueError("the image column cannot be replaced: pictures are read by row")
         if name in self.table.column_names:
             position = self.table.column_names.index(name)
             return replace(self, table=self.table.set_column(position, name, values))

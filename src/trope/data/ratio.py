@@ -6,23 +6,26 @@ import numpy as np
 import pyarrow as pa
 from jaxtyping import Bool, Int
 
-from trope.data.components import codes
+from trope.data.identity import image_codes
 from trope.data.pairs import Pairs
 from trope.data.schema import LISTS
+from trope.errors import DataError
 from trope.runtime import generator
 
 
 def training_ratio(pairs: Pairs, ratio: float, seed: int = 0) -> Pairs:
     """Keep a share of the training rows; other splits stay whole.
 
-    Where most images have several texts, every image stays and loses texts (at least one is kept);
-    elsewhere whole pairs are left out.
+    Where most images have several texts, every image stays and loses texts (at least one is kept,
+    so a share below one text an image cannot be reached); elsewhere whole pairs are left out.
     """
     if not 0 < ratio <= 1:
         raise ValueError(f"a ratio of training data lies in (0, 1], not {ratio}")
     train = np.asarray(pairs.column("split").to_numpy(zero_copy_only=False) == "train")
+    if not train.any():
+        raise DataError(f"{pairs.root}: no row is in train, of which a share could be taken")
     owners = np.repeat(np.arange(len(pairs)), pairs.text_counts)
-    images = _image_codes(pairs)[owners]
+    images = _pictures(pairs)[owners]
     per_image = np.bincount(images[train[owners]])
     several = np.median(per_image[per_image > 0]) >= 2 if per_image.any() else False
     if several:
@@ -30,9 +33,9 @@ def training_ratio(pairs: Pairs, ratio: float, seed: int = 0) -> Pairs:
     return pairs.where(~train | _first_rows(train, ratio, seed))
 
 
-def _image_codes(pairs: Pairs) -> Int[np.ndarray, " rows"]:
+def _pictures(pairs: Pairs) -> Int[np.ndarray, " rows"]:
     """A number per image; a row without one stands alone."""
-    numbers = codes(pairs.column("image"))
+    numbers = image_codes(pairs)
     alone = numbers < 0
     return np.where(alone, np.cumsum(alone) + numbers.max(initial=0), numbers)
 
@@ -41,13 +44,16 @@ def _ranked(
     images: Int[np.ndarray, " texts"], seed: int, ratio: float
 ) -> Bool[np.ndarray, " texts"]:
     """Which texts are among the first `ratio` of their image's, in an order the seed decides."""
-    shuffled = generator(seed, "ratio").permutation(len(images))
+    random = generator(seed, "ratio")
+    shuffled = random.permutation(len(images))
     order = shuffled[np.argsort(images[shuffled], kind="stable")]
     ordered = images[order]
     start = np.concatenate([[0], np.flatnonzero(np.diff(ordered)) + 1, [len(ordered)]])
     sizes = np.diff(start)
     rank = np.arange(len(ordered)) - np.repeat(start[:-1], sizes)
-    allowed = np.repeat(np.maximum(1, np.rint(ratio * sizes)), sizes)
+    # What is left of a text is a chance of one more: the whole share is met, smaller in larger.
+    kept = np.floor(np.round(ratio * sizes, 9) + random.random(len(sizes)))
+    allowed = np.repeat(np.clip(kept, 1, sizes), sizes)
     keep = np.zeros(len(images), bool)
     keep[order[rank < allowed]] = True
     return keep

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +16,7 @@ import pyarrow.compute as pc
 from jaxtyping import Float, Int, Shaped
 
 from trope.data.components import components
+from trope.data.digests import image_digests
 from trope.data.pairs import Pairs
 from trope.data.schema import split_names, strings
 from trope.errors import DataError
@@ -27,14 +29,18 @@ Parts = Int[np.ndarray, " rows"]  # positions in SPLITS, −1 where a row has no
 
 @dataclass(frozen=True)
 class SplitPlan:
-    """How rows without a split get one: shares of train, val and test, or an existing column."""
+    """How rows without a split get one: shares of train, val and test, or an existing column.
+
+    Two pictures are the same by their bytes (`content`), which reads every file once, or by `path`.
+    """
 
     fractions: tuple[float, float, float] = (0.8, 0.1, 0.1)
     seed: int = 0
     column: str | None = None
+    images: Literal["content", "path"] = "content"
 
     def __post_init__(self) -> None:
-        if min(self.fractions) < 0 or abs(sum(self.fractions) - 1) > 1e-6:
+        if not (min(self.fractions) >= 0 and abs(sum(self.fractions) - 1) <= 1e-6):
             raise ValueError(f"fractions {self.fractions} must be shares that add up to 1")
         if self.fractions[0] <= 0:
             raise ValueError("the share of train must be above 0")
@@ -61,7 +67,7 @@ def split(
     pairs: Pairs, plan: SplitPlan, digests: Shaped[np.ndarray, " rows"] | None = None
 ) -> tuple[Pairs, SplitReport]:
     """The rows with every missing split filled in, and what came of it."""
-    parts, belongs = _given(pairs, plan), components(pairs, digests)
+    parts, belongs = _given(pairs, plan), _components(pairs, plan.images, digests)
     made = "as given"
     if (parts < 0).any():
         made = "for all rows" if (parts < 0).all() else "for the rows that had none"
@@ -96,11 +102,13 @@ def assign(
     return np.asarray(part[belongs], dtype=np.int64)
 
 
-def folds(pairs: Pairs, k: int, seed: int = 0) -> Parts:
+def folds(
+    pairs: Pairs, k: int, seed: int = 0, images: Literal["content", "path"] = "content"
+) -> Parts:
     """A fold number per row for k-fold cross-validation; refused where a component is too large."""
     if k < 2:
         raise ValueError(f"k = {k}: cross-validation needs at least 2 folds")
-    belongs = components(pairs)
+    belongs = _components(pairs, images)
     largest = int(np.bincount(belongs).max(initial=0))
     if largest > len(pairs) / k:
         raise DataError(
@@ -108,6 +116,15 @@ def folds(pairs: Pairs, k: int, seed: int = 0) -> Parts:
             f"({largest / len(pairs):.0%}) are tied together by shared groups, images or texts"
         )
     return assign(belongs, (1 / k,) * k, seed)
+
+
+def _components(
+    pairs: Pairs, images: str, digests: Shaped[np.ndarray, " rows"] | None = None
+) -> Components:
+    """The components of rows, with the pictures' digests where content counts."""
+    if images == "content" and digests is None:
+        digests = image_digests(pairs).values
+    return components(pairs, digests)
 
 
 def _runs(sizes: Int[np.ndarray, " components"]) -> Iterator[tuple[int, int, int]]:

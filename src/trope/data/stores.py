@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -15,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from jaxtyping import Int
 
+from trope.data.arrowfiles import map_arrow
 from trope.errors import DataError
 
 MAX_FILE_BYTES = 256 * 2**20
@@ -133,10 +133,11 @@ class ArrowImages:
     def read(self, row: int) -> bytes:
         """The cell's bytes."""
         if not self._opened:
-            columns = [table.column(self.column) for table in map_arrow(self.files)]
-            self._opened.append(pa.chunked_array([c for column in columns for c in column.chunks]))
-        cell = self._opened[0][int(self.rows[row])].as_py()
-        data = cell.get("bytes") if isinstance(cell, dict) else cell
+            self._opened.append(self._mapped())
+        cell = self._opened[0][int(self.rows[row])]
+        if isinstance(cell, pa.StructScalar):
+            cell = cell.get("bytes")
+        data = cell.as_py() if cell is not None and _is_bytes(cell.type) else None
         if not isinstance(data, bytes) or len(data) > MAX_FILE_BYTES:
             raise DataError(f"{self.files[0].parent}: row {row + 1} holds no image bytes")
         return data
@@ -148,6 +149,16 @@ class ArrowImages:
     def take(self, rows: Rows) -> ArrowImages:
         """The same files, other rows."""
         return ArrowImages(self.files, self.column, self.rows[rows], self._opened)
+
+    def _mapped(self) -> pa.ChunkedArray:
+        tables = map_arrow(self.files, self.column)
+        chunks = [chunk for table in tables for chunk in table.column(0).chunks]
+        try:
+            return pa.chunked_array(chunks)
+        except (TypeError, pa.ArrowException):  # files of one data set with different columns
+            raise DataError(
+                f"{self.files[0].parent}: '{self.column}' differs between the files"
+            ) from None
 
     @cached_property
     def _state(self) -> str:
@@ -174,16 +185,9 @@ class NoImages:
         return self
 
 
-def map_arrow(files: Sequence[Path]) -> list[pa.Table]:
-    """Arrow stream files as tables over mapped memory, nothing copied."""
-    tables = []
-    for path in files:
-        try:
-            tables.append(pa.ipc.open_stream(pa.memory_map(str(path))).read_all())
-            tables[-1].validate()
-        except (OSError, pa.ArrowException) as error:
-            raise DataError(f"{path}: not an Arrow stream file ({error})") from None
-    return tables
+def _is_bytes(kind: pa.DataType) -> bool:
+    kinds = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary)
+    return any(is_kind(kind) for is_kind in kinds)
 
 
 def _status(path: Path) -> os.stat_result:

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 
 from trope.data import Pairs, images
-from trope.data.digests import Digests, digest, distinct, image_digests
+from trope.data.digests import Digests, cache_written, digest, distinct, image_digests
 from trope.data.loading import ImageBatches
 from trope.errors import DataError, UsageError, suggestion
-from trope.features import backbones, shards
+from trope.features import backbones, failures, kinds, shards
 from trope.features.kinds import KINDS, Backbone, Kind
 from trope.features.precomputed import Precomputed
 from trope.features.shards import Places, Shard, look_up
@@ -71,6 +71,7 @@ class _Job:
     digests: Digests
     workers: int | None
     reasons: Reasons = field(default_factory=dict)
+    broken: dict[int, str] = field(default_factory=dict)  # by row, not yet written down
     remarks: list[str] = field(default_factory=list)
     checked: dict[Path, Shard] = field(default_factory=dict)
 
@@ -80,13 +81,20 @@ class _Job:
     def run(self) -> Places:
         """Look first, waiting for no one; compute what is missing while holding the folder."""
         found = self._find()
-        if not len(found.missing):
+        if not len(self._wanted(found)):
             return found
-        with locked(self.folder):
+        with cache_written(), locked(self.folder):
             self.remarks.extend(shards.clean(self.folder))
-            found = self._find(remove=True)
-            self._compute(found.missing)
+            self._compute(self._wanted(self._find(remove=True)))
             return self._find()
+
+    def _wanted(self, found: Places) -> Rows:
+        """What has no features yet and is not known to be broken."""
+        broken = failures.recall(self.digests[found.missing])
+        for place, why in broken.items():
+            number = int(found.missing[place])
+            self.reasons[number] = f"row {self.rows[number] + 1}: {why}"
+        return np.delete(found.missing, np.fromiter(broken, np.int64, len(broken)))
 
     def _find(self, remove: bool = False) -> Places:
         """Look the digests up; a shard with a wrong checksum is told, and never used."""
@@ -107,8 +115,31 @@ class _Job:
             shard.remove()
             self.remarks.append(f"{shard.path}: damaged; its features are computed again")
 
-    def _number(self, row: int) -> int:
-        return int(np.searchsorted(self.rows, row))  # rows are sorted: each is a first appearance
+    def _numbers(self, rows: Rows) -> Rows:
+        return np.searchsorted(self.rows, rows)  # rows are sorted: each is a first appearance
+
+    def _same(self, rows: Rows) -> Bool[np.ndarray, " images"]:
+        """Which pictures are still those whose digests were taken."""
+        now = image_digests(self.pairs.take(rows)).values
+        return np.asarray(now == self.digests[self._numbers(rows)])
+
+    def _blame(self, failed: list[tuple[int, str]]) -> None:
+        """Keep the reasons; those that hold for good are also noted for later runs."""
+        for row, reason in failed:
+            self.reasons[int(np.searchsorted(self.rows, row))] = reason
+            if why := failures.lasting(reason):
+                self.broken[row] = why
+        if len(self.broken) >= SHARD_IMAGES:
+            self._note()
+
+    def _note(self) -> None:
+        """Write down which pictures are broken, without those that changed in the meantime."""
+        if self.broken:
+            rows = np.array(list(self.broken))
+            rows = rows[self._same(rows)]
+            reasons = [self.broken[row] for row in rows.tolist()]
+            failures.remember(self.digests[self._numbers(rows)], reasons)
+            self.broken = {}
 
     def _compute(self, missing: Rows) -> None:
         """Features of distinct pictures by number, written as soon as a shard is full."""
@@ -122,7 +153,7 @@ class _Job:
         done: Done = []
         with progress_bar(f"{self.network.name}: {self.kind} features", len(missing)) as bar:
             for batch in batches:
-                self.reasons.update((self._number(row), reason) for row, reason in batch.failed)
+                self._blame(batch.failed)
                 if len(batch.rows):
                     done.append((batch.rows, self.network.encode(batch.pixels, self.kind)))
                 bar.advance(bar.task_ids[0], len(batch.rows) + len(batch.failed))
@@ -130,6 +161,7 @@ class _Job:
                     self._write(done)
                     done = []
         self._write(done)
+        self._note()
 
     def _write(self, done: Done) -> None:
         """One shard of what was computed, without pictures that changed in the meantime."""
@@ -137,8 +169,7 @@ class _Job:
             return
         rows = np.concatenate([rows for rows, _ in done])
         values = np.concatenate([values for _, values in done])
-        numbers = np.searchsorted(self.rows, rows)
-        same = image_digests(self.pairs.take(rows)).values == self.digests[numbers]
+        numbers, same = self._numbers(rows), self._same(rows)
         for changed in numbers[~same].tolist():
             self.reasons[changed] = "the picture changed while its features were computed"
         if same.any():
@@ -146,8 +177,8 @@ class _Job:
 
 
 def folder_of(network: Backbone, kind: Kind) -> Path:
-    """Where a backbone's features are kept; other weights or pixels, another folder."""
-    key = f"{network.fingerprint()}|{network.size}|{images.VERSION}"
+    """Where a backbone's features are kept; other weights, pixels or code, another folder."""
+    key = f"{network.fingerprint()}|{network.size}|{images.VERSION}|{kinds.VERSION}"
     name = re.sub(r"[^\w.-]+", "-", Path(network.name).name) or "model"
     return cache_folder() / "features" / f"{name}-{digest(key.encode()).hex()}" / kind
 

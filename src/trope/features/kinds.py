@@ -10,6 +10,8 @@ from jaxtyping import Float, UInt8
 Kind: TypeAlias = Literal["pooled", "grid", "tokens"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
+VERSION = 1  # raised when the same network and pixels come to give other features
+
 Pixels: TypeAlias = UInt8[np.ndarray, "images size size 3"]
 Features: TypeAlias = Float[np.ndarray, "images ..."]
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 import io
 import mmap
+import os
+import time
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,11 +20,17 @@ import numpy as np
 import orjson
 from jaxtyping import Int, Shaped
 
-from trope.data.digests import WIDTH, Digests
+from trope.data.digests import WIDTH, Digests, digest
 from trope.files import replacing, write_json
 
 Rows: TypeAlias = Int[np.ndarray, " images"]
 Features: TypeAlias = Shaped[np.ndarray, "images ..."]
+
+
+SETTLED = 2 * 10**9  # nanoseconds: the coarsest dates of a file system
+
+_Key: TypeAlias = tuple[Path, int, int, bytes]
+_INTACT: set[_Key] = set()  # files whose checksum this process has compared
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,15 +43,26 @@ class Shard:
 
     @cached_property
     def intact(self) -> bool:
-        """Whether every byte is as it was written; looked at once."""
+        """Whether every byte is as it was written; looked at once in a process."""
         try:
-            with (
-                self.path.open("rb") as file,
-                mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as data,
-            ):
-                return _checksum(data, self.digests) == self.checksum
+            with self.path.open("rb") as file:
+                status = os.fstat(file.fileno())
+                key = (self.path, status.st_size, status.st_mtime_ns, self._description)
+                return key in _INTACT or self._verified(file.fileno(), key)
         except (OSError, ValueError):  # it vanished, or is empty
             return False
+
+    @property
+    def _description(self) -> bytes:
+        return digest(self.checksum.encode() + self.digests.tobytes())
+
+    def _verified(self, file: int, key: _Key) -> bool:
+        """Compare the checksum; a file is remembered once a change must show in its date."""
+        with mmap.mmap(file, 0, prot=mmap.PROT_READ) as data:
+            same = _checksum(data, self.digests) == self.checksum
+        if same and time.time_ns() - key[2] > SETTLED:
+            _INTACT.add(key)
+        return same
 
     def features(self) -> Features:
         """The features, mapped, not read."""
@@ -126,9 +145,9 @@ def _shard(path: Path) -> Shard | None:
 
 
 def _checksum(data: mmap.mmap | memoryview, digests: Digests) -> str:
-    digest = hashlib.sha256(data)
-    digest.update(digests.tobytes())
-    return digest.hexdigest()
+    total = hashlib.sha256(data)
+    total.update(digests.tobytes())
+    return total.hexdigest()
 
 
 def _last_number(folder: Path) -> int:

@@ -199,14 +199,14 @@ def test_written_in_blocks_equals_saved_at_once(tmp_path_factory, rows: int, siz
     array = np.arange(rows * 6, dtype=np.float32).reshape(rows, 2, 3)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(arrays, "BLOCK_BYTES", size * 24)
-        features = Features(array.shape, array.dtype, lambda: arrays.blocks(array))
+        features = Features(array.shape, array.dtype, (), lambda: arrays.blocks(array))
         arrays.write(folder / "ours.npy", features)
     np.save(folder / "theirs.npy", array)
     assert (folder / "ours.npy").read_bytes() == (folder / "theirs.npy").read_bytes()
 
 
 def test_a_short_array_is_never_left_behind(tmp_path: Path) -> None:
-    features = Features((5, 1), np.dtype(float), lambda: iter([np.zeros((3, 1))]))
+    features = Features((5, 1), np.dtype(float), (), lambda: iter([np.zeros((3, 1))]))
     with pytest.raises(DataError, match="3 rows came where 5 were announced"):
         arrays.write(tmp_path / "a.npy", features)
     assert list(tmp_path.iterdir()) == []

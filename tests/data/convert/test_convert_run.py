@@ -115,15 +115,16 @@ def test_nothing_converted_is_an_error_that_leaves_nothing(source: Path, tmp_pat
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from trope.data.convert import convert, run
+from trope.data.convert import convert
+from trope.data.convert.pictures import Pictures
 
-place, seen = run.put, []
+place, seen = Pictures.put, []
 def put(*arguments):
     if len(seen) == 3:
         os.kill(os.getpid(), signal.SIGKILL)
     seen.append(place(*arguments))
     return seen[-1]
-run.put = put
+Pictures.put = put
 convert("flickr30k", sys.argv[1], sys.argv[2])
 """
 
@@ -172,7 +173,7 @@ def test_features_are_written_once(tmp_path: Path) -> None:
                 (tmp_path / "second").touch()
                 raise KeyboardInterrupt
 
-        return Contents(items(), {"image": Features((2, 3), np.dtype(float), blocks)})
+        return Contents(items(), {"image": Features((2, 3), np.dtype(float), (), blocks)})
 
     layout = Format("about", "paper", "layout", "becomes", read)
     arguments = ("made-up", layout, layout.settings(), tmp_path / "source", tmp_path / "out")

@@ -76,7 +76,8 @@ def test_texts_alone_are_told(data: Path) -> None:
     pairs = trope.open(data)
     assert len(pairs) == 3
     assert pairs.remarks == (
-        "2 text files have no picture of the same name and were left out: readme.txt, z.txt",
+        "readme.txt: no picture has the same name; left out",
+        "z.txt: no picture has the same name; left out",
     )
 
 
@@ -150,7 +151,7 @@ def test_linked_folders_are_not_entered(data: Path) -> None:
     (data / "loop").symlink_to(data)
     pairs = trope.open(data)
     assert len(pairs) == 3
-    assert pairs.remarks == ("1 linked folders were not entered: loop",)
+    assert pairs.remarks == ("loop: a linked folder, not entered",)
 
 
 def test_linked_pictures_are_read(data: Path) -> None:

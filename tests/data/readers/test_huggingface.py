@@ -6,6 +6,8 @@ import io
 import json
 import os
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -245,3 +247,114 @@ def test_damaged_arrow_files(tmp_path: Path, whole: Any) -> None:
         path.write_bytes(content[:length])
         with pytest.raises(DataError, match=r"\.arrow: not an Arrow stream file"):
             trope.open(tmp_path / "d")
+
+
+def write_stream(folder: Path, table: pa.Table, features: dict[str, Any]) -> None:
+    """A folder as `datasets` would save it, with whatever the table holds."""
+    folder.mkdir()
+    with pa.ipc.new_stream(str(folder / "x.arrow"), table.schema) as stream:
+        stream.write_table(table)
+    (folder / "state.json").write_text('{"_data_files": [{"filename": "x.arrow"}]}')
+    (folder / "dataset_info.json").write_text(json.dumps({"features": features}))
+
+
+def with_offsets(kind: pa.DataType, offsets: list[int], *, texts: bytes = b"12345678") -> pa.Array:
+    """Two cells whose offsets are those given, right or wrong."""
+    width = pa.int64() if "large" in str(kind) else pa.int32()
+    places = pa.array(offsets, width).buffers()[1]
+    if not pa.types.is_nested(kind):
+        return pa.Array.from_buffers(kind, 2, [None, places, pa.py_buffer(texts)])
+    steps = pa.array(range(len(texts) + 1), pa.int32()).buffers()[1]
+    child = pa.Array.from_buffers(kind.value_type, len(texts), [None, steps, pa.py_buffer(texts)])
+    return pa.Array.from_buffers(kind, 2, [None, places], children=[child])
+
+
+OPENS_AND_READS = """
+import sys, trope
+from trope.errors import DataError
+try:
+    pairs = trope.open(sys.argv[1])
+    [pairs.images.read(row) for row in range(len(pairs))]
+    list(pairs)
+except DataError as error:
+    sys.exit(f"refused: {error}")
+"""
+
+
+def outcome(folder: Path) -> str:
+    """What a process of its own, which may be killed, says of a folder."""
+    command = [sys.executable, "-c", OPENS_AND_READS, str(folder)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    return ended.stderr if ended.returncode == 1 else f"exit code {ended.returncode}"
+
+
+IMAGES = {"image": {"_type": "Image"}}
+
+
+@pytest.mark.parametrize("wrong", [2**30, -5])
+def test_wrong_offsets_of_pictures_do_not_kill(tmp_path: Path, wrong: int) -> None:
+    cells = with_offsets(pa.binary(), [0, wrong, 8])
+    cells.validate()  # nothing to see from outside
+    struct = pa.StructArray.from_arrays([cells, pa.array([None, "x"])], ["bytes", "path"])
+    write_stream(tmp_path / "d", pa.table({"image": struct, "text": ["a", "b"]}), IMAGES)
+    said = outcome(tmp_path / "d")
+    assert said.startswith("refused: ")
+    assert "x.arrow: column 'image' is damaged" in said
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize("offsets", [[0, 2**30, 8], [0, 8, 3], [0, -5, 8]])
+@pytest.mark.parametrize("texts", [b"12345678", b"\xff" * 8])
+@pytest.mark.parametrize(
+    "kind",
+    [pa.string(), pa.large_string(), pa.list_(pa.string()), pa.large_list(pa.string())],
+    ids=str,
+)
+def test_wrong_offsets_of_texts(
+    tmp_path: Path, kind: pa.DataType, offsets: list[int], texts: bytes
+) -> None:
+    table = pa.table({"text": with_offsets(kind, offsets, texts=texts)})
+    write_stream(tmp_path / "d", table, {})
+    with pytest.raises(DataError, match=r"x\.arrow: column 'text' is damaged \([^\n]+\)$"):
+        trope.open(tmp_path / "d", collect=True)
+
+
+def test_texts_that_are_not_utf8_are_still_a_matter_of_their_rows(tmp_path: Path) -> None:
+    table = pa.table({"text": with_offsets(pa.string(), [0, 4, 8], texts=b"good\xff\xff\xff\xff")})
+    write_stream(tmp_path / "d", table, {})
+    pairs = trope.open(tmp_path / "d", collect=True)
+    assert [pair.texts for pair in pairs] == [("good",)]
+    assert [row.line for row in pairs.rejected] == [2]
+
+
+def test_a_picture_whose_path_is_no_text(tmp_path: Path) -> None:
+    paths = with_offsets(pa.string(), [0, 4, 8], texts=b"\xff" * 8)
+    struct = pa.StructArray.from_arrays([pa.array([b"1", b"2"]), paths], ["bytes", "path"])
+    write_stream(tmp_path / "d", pa.table({"image": struct, "text": ["a", "b"]}), IMAGES)
+    assert trope.open(tmp_path / "d").images.read(1) == b"2"
+
+
+def test_pictures_of_different_kinds_in_one_data_set(tmp_path: Path) -> None:
+    struct = pa.StructArray.from_arrays([pa.array([b"1"])], ["bytes"])
+    table = pa.table({"image": struct, "text": ["a"]})
+    write_stream(tmp_path / "train", table, IMAGES)
+    write_stream(tmp_path / "test", table.set_column(0, "image", pa.array([b"1"])), IMAGES)
+    (tmp_path / "dataset_dict.json").write_text('{"splits": ["train", "test"]}')
+    with pytest.raises(DataError, match="'image' differs between the files"):
+        trope.open(tmp_path).images.read(0)
+
+
+@pytest.mark.parametrize(
+    "state", ['{"step": 5}', '[{"optimizer": "_data_files"}]', "{", '{"_data_files": []}']
+)
+def test_a_foreign_state_is_no_data_set(
+    tmp_path: Path, write_jpeg: Callable[..., Path], state: str
+) -> None:
+    write_jpeg("x.jpg")
+    (tmp_path / "x.txt").write_text("a text")
+    (tmp_path / "state.json").write_text(state)
+    assert trope.open(tmp_path)[0].texts == ("a text",)
+    (tmp_path / "dataset_info.json").write_text("{}")
+    if '"_data_files":' in state:
+        with pytest.raises(DataError, match="needs a column"):
+            trope.open(tmp_path)

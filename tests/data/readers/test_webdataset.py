@@ -91,6 +91,19 @@ def test_several_shards(tmp_path: Path, jpeg: Callable[..., bytes]) -> None:
     assert [pairs.take(rows).images.read(row) for row in range(12)] == expected[::-1]
 
 
+def test_keys_that_repeat_from_shard_to_shard_stay_apart(
+    tmp_path: Path, jpeg: Callable[..., bytes]
+) -> None:
+    for i, name in enumerate(("train", "val", "test")):
+        shade = jpeg((i, 0, 0))
+        write(tmp_path / name / "00000.tar", [("0.jpg", shade), ("0.txt", name.encode())])
+    pairs = trope.open(tmp_path)
+    assert pairs.ids == ["test/00000/0", "train/00000/0", "val/00000/0"]
+    assert [pair.image for pair in pairs] == [f"{pair_id}.jpg" for pair_id in pairs.ids]
+    assert [pair.texts[0] for pair in pairs] == ["test", "train", "val"]
+    assert [pairs.images.read(row) for row in range(3)] == [jpeg((i, 0, 0)) for i in (2, 0, 1)]
+
+
 def test_folders_named_after_splits(tmp_path: Path, files: Files) -> None:
     for name in ("train", "valid", "test"):
         write(

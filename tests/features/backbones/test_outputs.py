@@ -106,3 +106,18 @@ def test_threads_are_as_before_and_no_gradient_is_kept() -> None:
     outputs.in_parts(np.zeros((9, 4, 4, 3), np.uint8), network, "pooled", "cpu")
     assert set(seen) == {(1, True)}
     assert torch.get_num_threads() == before
+
+
+@pytest.mark.parametrize(("device", "sizes"), [("cpu", [4, 4, 1]), ("meta", [9])])
+def test_only_a_processor_takes_a_batch_in_parts(device: str, sizes: list[int]) -> None:
+    seen: list[int] = []
+
+    def network(pixels: np.ndarray) -> torch.Tensor:
+        assert torch.is_inference_mode_enabled()
+        seen.append(len(pixels))
+        return sums(pixels)
+
+    pixels = np.random.default_rng(0).integers(0, 256, (9, 4, 4, 3), dtype=np.uint8)
+    made = outputs.in_parts(pixels, network, "pooled", device)
+    np.testing.assert_array_equal(made, sums(pixels).numpy())
+    assert sorted(seen, reverse=True) == sizes

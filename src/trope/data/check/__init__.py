@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow.compute as pc
+from jaxtyping import Shaped
 
 from trope.data.check import rows
 from trope.data.check.fix import fix
 from trope.data.check.leakage import leaks
-from trope.data.check.pictures import pictures
+from trope.data.check.pictures import copies, pictures
 from trope.data.check.problems import KINDS, Problem, Report
 from trope.data.duplicates import NearDuplicates
 from trope.data.pairs import Pairs
@@ -40,6 +41,7 @@ def check(pairs: Pairs, settings: CheckSettings | None = None) -> Report:
         rows.bad_splits,
         rows.outside_paths,
         rows.bad_labels,
+        rows.bad_features,
     ):
         found.extend(look(pairs))
     digests = np.zeros(len(pairs), "S16")
@@ -48,9 +50,10 @@ def check(pairs: Pairs, settings: CheckSettings | None = None) -> Report:
         skip[[row for code, row, _ in found if code == "path-outside"]] = True
         seen, digests = pictures(pairs, skip)
         found.extend(seen)
+        found.extend(copies(pairs, digests))
     found.extend(leaks(pairs, digests, settings.near if settings.near_texts else None))
     problems.extend(_placed(pairs, found))
-    return _report(pairs, problems)
+    return _report(pairs, problems, digests)
 
 
 def _unread(pairs: Pairs) -> Iterator[Problem]:
@@ -70,11 +73,11 @@ def _placed(pairs: Pairs, found: Iterable[tuple[str, int, str]]) -> Iterator[Pro
             yield Problem(code, int(pairs.lines[row]), ids[row].as_py(), detail)
 
 
-def _report(pairs: Pairs, problems: list[Problem]) -> Report:
+def _report(pairs: Pairs, problems: list[Problem], digests: Shaped[np.ndarray, " rows"]) -> Report:
     unusable = {problem.line for problem in problems if problem.severity == "error"}
     total = len(pairs) + len(pairs.rejected)
     splits = {
         item["values"] or "none": item["counts"]
         for item in pc.value_counts(pairs.column("split")).to_pylist()
     }
-    return Report(str(pairs.root), total, total - len(unusable), tuple(problems), splits)
+    return Report(str(pairs.root), total, total - len(unusable), tuple(problems), splits, digests)

@@ -41,7 +41,7 @@ def fix(pairs: Pairs, report: Report, out: Path) -> tuple[int, int]:
 
 def _placed(pairs: Pairs, folder: Path) -> Iterator[Pair]:
     """The rows, once their pictures lie in the new folder."""
-    for row, pair in enumerate(pairs):
+    for row, pair in enumerate(map(_without_blanks, pairs)):
         if pair.image is None:
             yield pair
         elif isinstance(pairs.images, FolderImages):
@@ -49,6 +49,11 @@ def _placed(pairs: Pairs, folder: Path) -> Iterator[Pair]:
             yield pair
         else:
             yield replace(pair, image=_unpacked(pairs, row, folder))
+
+
+def _without_blanks(pair: Pair) -> Pair:
+    kept = tuple(text for text in pair.texts if text.strip())
+    return pair if len(kept) == len(pair.texts) else replace(pair, texts=kept)
 
 
 def _unpacked(pairs: Pairs, row: int, folder: Path) -> str:
@@ -69,3 +74,5 @@ def _rejected(pairs: Pairs, reasons: dict[int, list[Problem]]) -> Iterator[dict[
         why = [{"code": p.code, "detail": p.detail} for p in problems]
         row = as_row(pairs[positions[line]]) if line in positions else raw.get(line)
         yield {"line": line, "reasons": why, "row": row}
+    for remark in pairs.remarks:
+        yield {"line": 0, "reasons": [{"code": "remark", "detail": remark}], "row": None}

@@ -11,8 +11,8 @@ import numpy as np
 from jaxtyping import Bool, Int, Shaped
 from PIL import Image
 
-from trope.data.components import codes
 from trope.data.digests import digest
+from trope.data.identity import codes
 from trope.data.images import TooLarge, opened
 from trope.data.pairs import Pairs
 from trope.data.stores import ImageStore
@@ -77,6 +77,18 @@ def pictures(
         (results[i], int(row)) for row, i in zip(rows, inverse, strict=True) if results[i].code
     ]
     return [(str(result.code), row, result.detail) for result, row in found], digests
+
+
+def copies(pairs: Pairs, digests: Shaped[np.ndarray, " rows"]) -> Iterator[tuple[str, int, str]]:
+    """Pictures whose bytes an earlier row has under another name."""
+    paths = codes(pairs.column("image"))
+    rows = np.flatnonzero(digests != b"")
+    _, first, inverse = np.unique(digests[rows], return_index=True, return_inverse=True)
+    origin = rows[first][inverse]
+    for row, other in zip(rows, origin, strict=True):
+        if paths[row] != paths[other]:
+            name, twin = (pairs.column("image")[int(i)].as_py() for i in (row, other))
+            yield "image-copied", int(row), f"{name} is {twin} (line {pairs.lines[other]})"
 
 
 def _distinct(

@@ -6,6 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
+import numpy as np
+from jaxtyping import Shaped
+
 Severity = Literal["error", "warning"]
 
 
@@ -21,7 +24,8 @@ KINDS: dict[str, Kind] = {
     "row-unreadable": Kind("error", "the row cannot be read"),
     "id-repeated": Kind("error", "another row before it has the same id"),
     "row-empty": Kind("error", "the row has neither an image nor a text"),
-    "text-empty": Kind("error", "the row's text has no content"),
+    "text-empty": Kind("error", "no text of the row has content"),
+    "feature-missing": Kind("error", "the row's precomputed feature is not there"),
     "split-unknown": Kind("error", "the split is none of train, val, test"),
     "path-outside": Kind("error", "the image's path leaves the data set's folder"),
     "image-missing": Kind("error", "the image cannot be read"),
@@ -35,10 +39,12 @@ KINDS: dict[str, Kind] = {
     "leak-near-text": Kind("warning", "nearly the same text is in another split too"),
     "split-absent": Kind("warning", "some rows have a split, but a split is missing"),
     "near-repeats": Kind("warning", "many texts are nearly the same: boilerplate?"),
+    "text-blank": Kind("warning", "one of the row's texts has no content; --fix leaves it out"),
     "text-missing": Kind("warning", "the row has no text: it can be searched, not trained on"),
     "image-absent": Kind("warning", "the row has no image: it can be searched, not trained on"),
     "text-damaged": Kind("warning", "the text holds replacement characters: lost letters"),
     "text-long": Kind("warning", "the text is extremely long"),
+    "image-copied": Kind("warning", "the same picture is there under another name"),
     "image-misnamed": Kind("warning", "the image's ending does not fit its content"),
     "image-tiny": Kind("warning", "the image has less than 16 pixels on a side"),
     "label-blank": Kind("warning", "a label is empty"),
@@ -72,6 +78,7 @@ class Report:
     usable: int
     problems: tuple[Problem, ...]
     splits: dict[str, int] = field(default_factory=dict)
+    digests: Shaped[np.ndarray, " rows"] | None = field(default=None, repr=False, compare=False)
 
     def count(self, severity: Severity) -> int:
         """How many findings of one severity there are."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from jaxtyping import Bool
 
-from trope.data.components import codes, same_text
+from trope.data.identity import codes, same_text
 from trope.data.pairs import Pairs
 from trope.types import SPLITS
 
@@ -53,9 +54,10 @@ def bad_texts(pairs: Pairs) -> Found:
     empty = codes(texts, same_text) < 0
     damaged = np.asarray(pc.match_substring(texts, "\ufffd"))
     lengths = np.asarray(pc.utf8_length(texts))
-    yield from (
-        ("text-empty", int(owners[i]), repr(texts[i].as_py())) for i in np.flatnonzero(empty)
-    )
+    filled = np.bincount(owners[~empty], minlength=len(pairs))
+    for i in np.flatnonzero(empty):
+        code = "text-blank" if filled[owners[i]] else "text-empty"
+        yield code, int(owners[i]), repr(texts[i].as_py())
     for i in np.flatnonzero(damaged):
         yield "text-damaged", int(owners[i]), _shown(texts[i].as_py())
     for i in np.flatnonzero(lengths > LONG_TEXT):
@@ -95,6 +97,33 @@ def bad_labels(pairs: Pairs) -> Found:
         unseen = np.asarray(pc.invert(pc.is_in(labels, value_set=seen)))
         for i in np.flatnonzero(unseen & ~blank):
             yield "label-unseen", int(owners[i]), repr(labels[i].as_py())
+
+
+def bad_features(pairs: Pairs) -> Found:
+    """Rows that name a place in an array of features that is not there, or not that long."""
+    for side in ("image", "text"):
+        name = f"{side}_feature"
+        if name not in pairs.table.column_names:
+            continue
+        path = pairs.root / "features" / f"{side}.npy"
+        length, reason = _length(path)
+        places = pc.fill_null(pairs.column(name).cast(pa.float64(), safe=False), -1.0)
+        wrong = (np.asarray(places) >= length) | (np.asarray(places) < 0)
+        for row in np.flatnonzero(wrong & _has_feature(pairs, name)):
+            value = pairs.column(name)[row].as_py()
+            yield (
+                "feature-missing",
+                int(row),
+                reason or f"{name} {value} of {length} in {path.name}",
+            )
+
+
+def _length(path: Path) -> tuple[int, str]:
+    """How many items an array on disk has, or why it has none."""
+    try:
+        return len(np.load(path, mmap_mode="r", allow_pickle=False)), ""
+    except (OSError, ValueError, EOFError, TypeError) as error:
+        return 0, f"{path}: {getattr(error, 'strerror', None) or error}"
 
 
 def _has_feature(pairs: Pairs, name: str) -> Mask:

@@ -25,8 +25,9 @@ Block = Shaped[np.ndarray, "rows ..."]
 class Found:
     """One row of the data set to be, and where its picture may be found.
 
-    `name` is the picture's place below `images/`; `candidates` are paths below the source, the
-    first that exists wins; `data` is the picture itself where it is not a file of its own.
+    `name` is the picture's place below `images/`, unless another picture took it before;
+    `candidates` are paths below the source, the first that exists wins; `data` is the picture
+    itself where it is not a file of its own.
     """
 
     row: Row
@@ -47,10 +48,14 @@ class Missing:
 
 @dataclass(frozen=True)
 class Features:
-    """A numeric array given block by block along its first axis, never in memory as a whole."""
+    """A numeric array given block by block along its first axis, never in memory as a whole.
+
+    `files` are those its numbers come from: while they stay the same, so does the array.
+    """
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
+    files: tuple[Path, ...]
     blocks: Callable[[], Iterator[Block]]
 
 

@@ -49,7 +49,8 @@ def read(source: Path, settings: Precomputed) -> Contents:
         raise DataError(f"{source}: the parts' features differ in shape or type: {_shapes(parts)}")
     count = sum(len(part.first) for part in parts)
     shape, dtype = next(iter(shapes))
-    image = Features((count, *shape), dtype, lambda: (b for p in parts for b in _blocks(p)))
+    files = tuple(part.path for part in parts)
+    image = Features((count, *shape), dtype, files, lambda: (b for p in parts for b in _blocks(p)))
     return Contents(_rows(parts), {"image": image})
 
 

@@ -13,7 +13,7 @@ from typing import IO, Any
 from trope.config import plain
 from trope.data.convert import arrays
 from trope.data.convert.layout import NO_TEXT, Contents, Features, Format, Found, Missing, Row
-from trope.data.convert.pictures import PictureError, put
+from trope.data.convert.pictures import PictureError, Pictures
 from trope.data.documents import dumps
 from trope.errors import DataError, TropeError, UsageError
 from trope.files import refuse_existing, replacing, replacing_folder, write_json
@@ -73,19 +73,26 @@ def run_conversion(
             raise UsageError(f"{source}: no such folder")
         contents = layout.read(source, settings)
         report = Conversion(name, str(source.resolve()), plain(settings))
+        job = _job(report, contents.features)
         with replacing_folder(out) as folder:
-            _take_up(folder, report)
-            _fill(folder, source, contents, report)
+            _take_up(folder, job)
+            _fill(folder, Pictures(source, folder), contents, report)
         return report
     except OSError as error:
         raise TropeError(f"{error.filename or out}: {error.strerror or error}") from None
 
 
-def _take_up(folder: Path, report: Conversion) -> None:
-    """Keep what an earlier run of the very same conversion left behind; clear anything else."""
+def _job(report: Conversion, features: Mapping[str, Features]) -> bytes:
+    """What makes two runs the same conversion; pictures are compared one by one when placed."""
+    made_of = {name: arrays.origin(array) for name, array in features.items()}
     job = {"format": report.format, "source": report.source, "settings": report.settings}
+    return dumps(job | {"features": made_of})
+
+
+def _take_up(folder: Path, job: bytes) -> None:
+    """Keep what an earlier run of the very same conversion left behind; clear anything else."""
     marker = folder / STARTED
-    same = marker.is_file() and marker.read_bytes() == dumps(job)
+    same = marker.is_file() and marker.read_bytes() == job
     for path in folder.iterdir():
         if same and path.name in ("images", "features"):
             continue
@@ -96,16 +103,16 @@ def _take_up(folder: Path, report: Conversion) -> None:
     for stray in folder.rglob(".*.partial"):
         stray.unlink()
     with replacing(marker) as handle:
-        handle.write(dumps(job))
+        handle.write(job)
 
 
-def _fill(folder: Path, source: Path, contents: Contents, report: Conversion) -> None:
+def _fill(folder: Path, pictures: Pictures, contents: Contents, report: Conversion) -> None:
     _write_features(folder, contents.features)
     with ExitStack() as stack:
         rows = stack.enter_context(replacing(folder / "pairs.jsonl"))
         lost = _Late(folder / "missing.jsonl", stack)
         for item in progress(contents.items, f"converting {report.format}"):
-            row = _place(item, source, folder)
+            row = _place(item, pictures)
             if isinstance(row, Missing):
                 report.count_missing(row)
                 lost.write(_line(_missing_row(row)))
@@ -115,6 +122,7 @@ def _fill(folder: Path, source: Path, contents: Contents, report: Conversion) ->
     if not report.rows:
         shutil.rmtree(folder)
         raise DataError(_nothing(report))
+    pictures.sweep()
     write_json(folder / "conversion.json", report.document() | {"provenance": provenance()})
     (folder / STARTED).unlink()
 
@@ -124,7 +132,7 @@ def _write_features(folder: Path, features: Mapping[str, Features]) -> None:
         arrays.write(folder / "features" / f"{name}.npy", array)
 
 
-def _place(item: Found | Missing, source: Path, folder: Path) -> Row | Missing:
+def _place(item: Found | Missing, pictures: Pictures) -> Row | Missing:
     """The finished row with its picture in place, or why there is none."""
     if isinstance(item, Missing):
         return item
@@ -133,7 +141,7 @@ def _place(item: Found | Missing, source: Path, folder: Path) -> Row | Missing:
         return Missing(str(row["id"]), NO_TEXT, row)
     if item.name is not None:
         try:
-            row["image"] = put(item, source, folder)
+            row["image"] = pictures.put(item)
         except PictureError as error:
             return Missing(str(row["id"]), error.reason, row, error.detail)
     return _ordered(row)

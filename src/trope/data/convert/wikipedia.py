@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -69,7 +70,7 @@ def _features(path: Path, counts: dict[str, int]) -> dict[str, Features]:
                 problem = f"{len(matrix)} {name} features for {counts[part]} {part} pairs"
                 raise DataError(f"{path}: {problem}")
         whole = np.concatenate(parts)
-        found[name] = Features(whole.shape, whole.dtype, lambda whole=whole: arrays.blocks(whole))  # type: ignore[misc]
+        found[name] = Features(whole.shape, whole.dtype, (path,), partial(arrays.blocks, whole))
     return found
 
 

@@ -132,12 +132,10 @@ def _nothing(root: Path, scan: _Scan) -> str:
 def _remarks(scan: _Scan) -> Iterator[str]:
     stems = set(map(_stem, scan.images))
     alone = sorted(name for stem, name in scan.texts.items() if stem not in stems)
-    for names, what in (
-        (alone, "text files have no picture of the same name and were left out"),
-        (scan.links, "linked folders were not entered"),
-    ):
-        if names:
-            yield f"{len(names):,} {what}: {', '.join(map(_shown, names[:3]))}"
+    for name in alone:
+        yield f"{_shown(name)}: no picture has the same name; left out"
+    for name in scan.links:
+        yield f"{_shown(name)}: a linked folder, not entered"
 
 
 def _shown(name: str) -> str:

@@ -11,17 +11,25 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from jaxtyping import Int
 
+from trope.data.arrowfiles import map_arrow
 from trope.data.readers.opened import Opened
 from trope.data.readers.validity import readable
 from trope.data.rejects import Rejects
 from trope.data.schema import canonical, require
-from trope.data.stores import ArrowImages, FolderImages, ImageStore, map_arrow
+from trope.data.stores import ArrowImages, FolderImages, ImageStore
 from trope.errors import DataError
 
 
 def recognizes(root: Path) -> bool:
-    """Whether a folder was written by `Dataset.save_to_disk` or `DatasetDict.save_to_disk`."""
-    return (root / "dataset_dict.json").is_file() or (root / "state.json").is_file()
+    """Whether a folder was written by `Dataset.save_to_disk` or `DatasetDict.save_to_disk`.
+
+    Other programs write a `state.json` too; theirs lists no data files.
+    """
+    if (root / "dataset_dict.json").is_file():
+        return True
+    state = root / "state.json"
+    described = state.is_file() and (root / "dataset_info.json").is_file()
+    return described and b'"_data_files"' in state.read_bytes()
 
 
 def read(root: Path, rejects: Rejects) -> Opened:

@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int
+import pyarrow as pa
+import pyarrow.compute as pc
+from jaxtyping import Int, Shaped
 
 from trope.data.documents import loads
+from trope.data.identity import codes
 from trope.data.readers.folder import IMAGE_SUFFIXES, MAX_TEXT_BYTES, split_of
 from trope.data.readers.opened import Opened
 from trope.data.readers.rows import Columns, Row, undisturbed
@@ -51,19 +54,39 @@ def read(path: Path, rejects: Rejects) -> Opened:
     files = tuple(shards(path)) if path.is_dir() else (path,)
     columns, line = Columns(rejects), 0
     places = [np.empty((0, 4), np.int64)]  # line, shard, offset, size
+    names = [_name(shard, path) for shard in files]
     for number, shard in enumerate(files):
-        split = split_of(str(shard.relative_to(path))) if path.is_dir() else None
+        split = split_of(names[number])
+        prefix = f"{names[number]}/" if len(files) > 1 else ""
         with undisturbed():
             samples = list(_samples(shard, rejects, line).items())
             for start in range(0, len(samples), BLOCK):
-                kept = list(_rows(samples[start : start + BLOCK], line + start + 1, split, rejects))
+                part = samples[start : start + BLOCK]
+                kept = list(_rows(part, line + start + 1, split, prefix, rejects))
                 columns.add([row[0] for row in kept], [row[2] for row in kept])
                 places.append(_places(kept, number))
         line += len(samples) + 1  # the number after a shard is for a fault of the shard itself
     table, lines = columns.table()
     place = np.concatenate(places)
     place = place[np.isin(place[:, 0], lines)]
+    table = _told_apart(table, np.array(names)[place[:, 1]])
     return Opened(table, lines, TarImages(files, place[:, 1], place[:, 2], place[:, 3]))
+
+
+def _name(shard: Path, path: Path) -> str:
+    """What a shard is called in the names of its pictures: keys may repeat from shard to shard."""
+    return str(shard.relative_to(path).with_suffix("")) if path.is_dir() else shard.stem
+
+
+def _told_apart(table: pa.Table, shards: Shaped[np.ndarray, " rows"]) -> pa.Table:
+    """Ids that stand in several shards get the shard's name in front."""
+    numbers = codes(table.column("id"))
+    repeated = np.bincount(numbers, minlength=1)[numbers] > 1
+    if not repeated.any() or len(np.unique(shards)) < 2:
+        return table
+    longer = pc.binary_join_element_wise(pa.array(shards), table.column("id"), "/")
+    made = pc.if_else(pa.array(repeated), longer, table.column("id"))
+    return table.set_column(table.column_names.index("id"), "id", made)
 
 
 def _places(kept: list[tuple[int, _Sample, Row]], shard: int) -> Int[np.ndarray, "rows 4"]:
@@ -104,18 +127,22 @@ def _add(samples: dict[str, _Sample], member: Member, file: int) -> None:
 
 
 def _rows(
-    samples: list[tuple[str, _Sample]], first: int, split: str | None, rejects: Rejects
+    samples: list[tuple[str, _Sample]],
+    first: int,
+    split: str | None,
+    prefix: str,
+    rejects: Rejects,
 ) -> Iterator[tuple[int, _Sample, Row]]:
     for line, (key, sample) in enumerate(samples, first):
         try:
             if sample.fault:
                 raise ValueError(sample.fault)
-            yield line, sample, _row(key, sample, split)
+            yield line, sample, _row(key, sample, split, prefix)
         except ValueError as error:
             rejects.add(line, f"{key}: {error}", b"\n".join([key.encode(), *sample.texts.values()]))
 
 
-def _row(key: str, sample: _Sample, split: str | None) -> Row:
+def _row(key: str, sample: _Sample, split: str | None, prefix: str) -> Row:
     row: Row = {"id": key, "split": split}
     if ".json" in sample.texts:
         row |= _document(sample.texts[".json"])
@@ -123,7 +150,7 @@ def _row(key: str, sample: _Sample, split: str | None) -> Row:
         row["text"] = _decoded(".txt", sample.texts[".txt"]).strip()
     if ".cls" in sample.texts:
         row.setdefault("labels", [_decoded(".cls", sample.texts[".cls"]).strip()])
-    row["image"] = f"{key}{sample.image[0]}" if sample.image else None
+    row["image"] = f"{prefix}{key}{sample.image[0]}" if sample.image else None
     return row
 
 

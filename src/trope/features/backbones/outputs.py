@@ -1,4 +1,7 @@
-"""From pixels to a network's input, and from its output to the three kinds of features."""
+"""From pixels to a network's input, and from its output to the three kinds of features.
+
+Who changes the numbers that come out raises `VERSION` of `trope.features.kinds`.
+"""
 
 from __future__ import annotations
 
@@ -71,18 +74,22 @@ def chosen(hidden: Tensor, pooled: Tensor | None, patches: int, kind: Kind) -> T
 def in_parts(
     pixels: Pixels, network: Callable[[Pixels], Tensor], kind: Kind, device: str
 ) -> Features:
-    """Run a network over a few pictures at a time; on a processor each core takes its own few.
+    """Run a network; on a processor each core takes a few pictures at a time.
 
     That is several times faster than all cores on one operation, which wait for each other at every
-    step and badly so when another program has one of them.
+    step and badly so when another program has one of them. Other devices want the whole batch.
     """
-    parts = [pixels[i : i + PART] for i in range(0, len(pixels), PART)]
     quick = torch.inference_mode()(network)
-    with _one_core_each(), ThreadPoolExecutor(cores() if device == "cpu" else 1) as pool:
-        values = torch.cat(list(pool.map(quick, parts)))
+    values = _by_cores(pixels, quick) if device == "cpu" else quick(pixels)
     if kind != "pooled":
         values = values.clamp(-HALF_RANGE, HALF_RANGE).half()
     return np.asarray(values.cpu().numpy())
+
+
+def _by_cores(pixels: Pixels, network: Callable[[Pixels], Tensor]) -> Tensor:
+    parts = [pixels[i : i + PART] for i in range(0, len(pixels), PART)]
+    with _one_core_each(), ThreadPoolExecutor(cores()) as pool:
+        return torch.cat(list(pool.map(network, parts)))
 
 
 @contextmanager

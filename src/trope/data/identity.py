@@ -1,0 +1,56 @@
+"""When two groups, pictures or texts count as the same: a number per distinct value."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+from jaxtyping import Int, Shaped
+
+from trope.data.pairs import Pairs
+
+Codes = Int[np.ndarray, " items"]
+
+_NONE = np.empty(0, np.int64)
+_EMPTY = hash("")
+
+
+def image_codes(pairs: Pairs, digests: Shaped[np.ndarray, " rows"] | None = None) -> Codes:
+    """A number per picture, -1 for none: by content where it is known, else by path."""
+    paths = codes(pairs.column("image"))
+    if digests is None:
+        return paths
+    _, content = np.unique(digests, return_inverse=True)
+    by_path = np.where(paths < 0, -1, paths + len(pairs))
+    return np.where(digests != b"", content, by_path)
+
+
+def same_text(text: str) -> str:
+    """A text in the form in which it is compared with others."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text).casefold()
+        text = unicodedata.normalize("NFKC", text)  # folding may take a composed letter apart
+    return " ".join(text.casefold().split())
+
+
+def codes(column: pa.ChunkedArray, form: Callable[[str], str] | None = None) -> Codes:
+    """A number per distinct value in the order they first appear, -1 for a gap or an empty value.
+
+    Values are told apart by their 64-bit hash, so that a million long texts cost eight megabytes.
+    """
+    hashes = np.concatenate([_NONE, *(_hashes(chunk, form) for chunk in column.chunks)])
+    filled = hashes != _EMPTY
+    found, first, inverse = np.unique(hashes[filled], return_index=True, return_inverse=True)
+    number = np.empty(len(found), np.int64)
+    number[np.argsort(first)] = np.arange(len(found))
+    numbers = np.full(len(hashes), -1)
+    numbers[filled] = number[inverse]
+    return numbers
+
+
+def _hashes(chunk: pa.Array, form: Callable[[str], str] | None) -> Codes:
+    values = chunk.to_pylist()
+    texts = ((form(v) if form else v) if v else "" for v in values)
+    return np.fromiter(map(hash, texts), np.int64, len(values))

@@ -1,0 +1,126 @@
+"""The k nearest neighbors of every vector: exact where that is fast enough, else from a graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from trope.errors import UsageError, suggestion
+from trope.files import locked
+from trope.neighbors import exact, hnsw
+from trope.neighbors.rows import METRICS, Metric, fingerprint, ready
+from trope.neighbors.table import Made, NeighborTable
+from trope.runtime import cache_folder, generator
+
+Method: TypeAlias = Literal["auto", "exact", "hnsw"]
+METHODS: tuple[Method, ...] = get_args(Method)
+EXACT_ROWS = 50_000  # up to here `auto` is exact
+
+Vectors: TypeAlias = Float[np.ndarray, "n d"]
+Owners: TypeAlias = Int[np.ndarray, " n"]
+
+
+@dataclass(frozen=True)
+class Search:
+    """How neighbors are found: how many, how near is measured, and by which method."""
+
+    k: int = 200
+    metric: Metric = "l2"
+    method: Method = "auto"
+    graph: hnsw.Graph = field(default_factory=hnsw.Graph)
+
+    def __post_init__(self) -> None:
+        if self.k < 1:
+            raise ValueError(f"k must be at least 1, found {self.k}")
+        for name, known in (("metric", METRICS), ("method", METHODS)):
+            value = getattr(self, name)
+            if value not in known:
+                raise ValueError(f"no {name} '{value}'{suggestion(value, known)}")
+
+    def method_for(self, count: int) -> str:
+        """What `auto` means for so many rows."""
+        if self.method != "auto":
+            return self.method
+        return "exact" if count <= EXACT_ROWS else "hnsw"
+
+
+def neighbors(
+    vectors: Vectors, search: Search | None = None, owners: Owners | None = None
+) -> NeighborTable:
+    """The nearest rows of every row: never itself, a copy of it, or a row of the same owner.
+
+    A row of zeros is an item without content: it has no neighbors and is nobody's.
+    """
+    search = search or Search()
+    rows = ready(vectors, search.metric, owners)
+    method = search.method_for(len(rows))
+    if method == "exact":
+        found, far = exact.nearest(rows, search.k)
+    else:
+        found, far = hnsw.nearest(rows, search.k, search.graph)
+    made = Made(fingerprint(vectors, owners), search.metric, method, search.k)
+    return _whole(rows.numbers, found, far, len(vectors), made)
+
+
+def cached_neighbors(
+    vectors: Vectors, search: Search | None = None, owners: Owners | None = None
+) -> NeighborTable:
+    """The same, mapped from the cache; computed and saved there when first asked for."""
+    search = search or Search()
+    mark = fingerprint(vectors, owners)
+    path = _place(mark, search, len(vectors))
+    if not path.exists():
+        with locked(path.parent):
+            if not path.exists():  # another process may have finished while this one waited
+                neighbors(vectors, search, owners).save(path)
+    return NeighborTable.load(path, mark)
+
+
+def recall(
+    table: NeighborTable,
+    vectors: Vectors,
+    owners: Owners | None = None,
+    *,
+    sample: int = 1_000,
+    seed: int = 0,
+) -> float:
+    """The share of the true nearest neighbors that the table has, measured on a sample of rows.
+
+    A neighbor counts as found when it is no farther than the farthest true one.
+    """
+    if table.made.fingerprint != fingerprint(vectors, owners):
+        raise UsageError("the table holds neighbors of other vectors")
+    metric: Metric = "cosine" if table.made.metric == "cosine" else "l2"
+    rows = ready(vectors, metric, owners)
+    size = min(sample, len(rows))
+    queries = generator(seed, "recall").choice(len(rows), size, replace=False)
+    _, far = exact.nearest(rows, table.made.k, queries)
+    limit = np.where(np.isfinite(far), far, -np.inf).max(axis=1, initial=-np.inf)
+    found = np.asarray(table.distances[rows.numbers[queries]]) <= limit[:, None]
+    wanted = np.isfinite(far).sum()
+    return float(found.sum() / wanted) if wanted else 1.0
+
+
+def _whole(
+    numbers: Int[np.ndarray, " some"], found: np.ndarray, far: np.ndarray, count: int, made: Made
+) -> NeighborTable:
+    """Row numbers of all vectors, where the search knew only those with content."""
+    if len(numbers) == count:
+        return NeighborTable(found, far, made)
+    ids = np.full((count, made.k), -1, np.int32)
+    distances = np.full((count, made.k), np.inf, np.float32)
+    ids[numbers] = np.where(found >= 0, numbers.astype(np.int32)[found], -1)
+    distances[numbers] = far
+    return NeighborTable(ids, distances, made)
+
+
+def _place(mark: str, search: Search, count: int) -> Path:
+    method = search.method_for(count)
+    graph = search.graph
+    how = f"-{graph.links}-{graph.building}-{graph.asking}" if method == "hnsw" else ""
+    name = f"{mark}-{search.metric}-{search.k}-{method}{how}.safetensors"
+    return cache_folder() / "neighbors" / name

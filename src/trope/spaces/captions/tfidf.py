@@ -1,0 +1,119 @@
+"""CIDEr (Vedantam et al. 2015, eq. 2-3): TF-IDF cosine with the references of an image, averaged.
+
+The mean over n = 1..4 and over the references of the cosine of TF-IDF n-gram vectors. It is linear
+in the unit vector of a reference: an image is the mean of its references', and the whole matrix one
+sparse product.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from jaxtyping import Float32
+from scipy import sparse
+
+from trope.spaces.captions.compiled import compiled, spread
+from trope.spaces.captions.corpus import Corpus
+from trope.spaces.captions.idf import Idf, per_image
+from trope.spaces.captions.ngrams import LONGEST, Counts
+from trope.spaces.captions.postings import Postings, Rows, numbered
+from trope.spaces.captions.scoring import Against, Block
+
+
+@dataclass(frozen=True, eq=False)
+class TfIdf:
+    """The mean cosine with the given weights, of as many orders as there are weights for."""
+
+    idf: Idf
+
+    def on(self, corpus: Corpus) -> Cosine:
+        """Unit vectors of the captions, and the mean of its references for each image."""
+        counts = self.idf.count(corpus)
+        captions = unit_vectors(counts, self.idf.columns(counts))
+        images = _mean_of_references(corpus, captions) * np.float32(1 / len(self.idf.weights))
+        return Cosine(numbered(captions), captions.data, numbered(images), images.data)
+
+
+def cider(corpus: Corpus) -> TfIdf:
+    """CIDEr with n-grams of one to four words, IDF over the images of the corpus."""
+    return TfIdf(per_image(corpus, LONGEST))
+
+
+def unit_vectors(counts: Counts, idf: np.ndarray) -> sparse.csr_array:
+    """TF-IDF with unit length in each order; entries without weight are gone."""
+    weighted = counts.matrix.data * idf[counts.matrix.indices]
+    norms = np.sqrt(counts.per_order(weighted**2))
+    norms[norms == 0] = 1
+    values = (weighted / norms[counts.rows(), counts.orders()]).astype(np.float32)
+    found = sparse.csr_array(
+        (values, counts.matrix.indices, counts.matrix.indptr), shape=counts.matrix.shape, copy=True
+    )
+    found.eliminate_zeros()
+    return found
+
+
+def _mean_of_references(corpus: Corpus, captions: sparse.csr_array) -> sparse.csr_array:
+    counts = corpus.reference_counts
+    shares = np.repeat(1 / np.maximum(1, counts), counts).astype(np.float32)
+    columns = np.arange(corpus.caption_count)
+    shape = (corpus.image_count, corpus.caption_count)
+    return sparse.csr_array((shares, columns, corpus.images), shape=shape) @ captions
+
+
+@dataclass(frozen=True, eq=False)
+class Cosine:
+    """Images and captions as sparse rows of numbered entries; the score is their product."""
+
+    captions: sparse.csr_array = field(repr=False)
+    caption_values: Float32[np.ndarray, " caption_entries"] = field(repr=False)
+    images: sparse.csr_array = field(repr=False)
+    image_values: Float32[np.ndarray, " image_entries"] = field(repr=False)
+
+    def against(self, captions: Rows) -> Against:
+        """Prepare some captions; what comes back scores any images against them."""
+        postings = Postings.of(self.captions[captions])
+        values = self.caption_values[postings.entries]
+
+        def score(rows: Rows) -> Block:
+            joined = postings.join(self.images[rows])
+            weights = self.image_values[joined.entries]
+            out = np.empty((len(rows), postings.count), np.float32)
+            spread(
+                len(rows),
+                lambda first, last: products(
+                    joined.starts[first : last + 1],
+                    joined.slots,
+                    weights,
+                    postings.starts,
+                    postings.rows,
+                    values,
+                    out[first:last],
+                ),
+            )
+            return out
+
+        return score
+
+
+@compiled
+def products(
+    starts: np.ndarray,
+    slots: np.ndarray,
+    weights: np.ndarray,
+    posting_starts: np.ndarray,
+    posting_rows: np.ndarray,
+    values: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Each row's entries times the postings they meet, summed in double precision."""
+    sums = np.empty(out.shape[1])
+    for i in range(out.shape[0]):
+        sums.fill(0)
+        for entry in range(starts[i], starts[i + 1]):
+            weight = np.float64(weights[entry])
+            slot = slots[entry]
+            for place in range(posting_starts[slot], posting_starts[slot + 1]):
+                sums[posting_rows[place]] += weight * values[place]
+        for j in range(out.shape[1]):  # assigning a whole row takes seconds to compile
+            out[i, j] = sums[j]

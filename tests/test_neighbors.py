@@ -1,0 +1,251 @@
+"""Exact and graph search against plain loops, and the saved table."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from safetensors.numpy import load_file
+
+from trope.errors import DataError, UsageError
+from trope.files import replacing
+from trope.neighbors import (
+    Graph,
+    NeighborTable,
+    Search,
+    cached_neighbors,
+    exact,
+    neighbors,
+    recall,
+    search,
+)
+from trope.neighbors.rows import fingerprint, ready
+
+
+def clustered(count: int, size: int = 16, seed: int = 0) -> np.ndarray:
+    random = np.random.default_rng(seed)
+    centers = random.normal(size=(max(1, count // 50), size))
+    spread = 0.5 * random.normal(size=(count, size))
+    return (centers[random.integers(0, len(centers), count)] + spread).astype(np.float32)
+
+
+def by_hand(
+    vectors: np.ndarray, k: int, metric: str = "l2", owners: np.ndarray | None = None
+) -> tuple[list[list[int]], list[list[float]]]:
+    """All distances in double precision, sorted; ties by row; -1 and infinity fill up."""
+    wide = vectors.astype(np.float64)
+    ids, distances = [], []
+    for i, x in enumerate(wide):
+        found = []
+        for j, y in enumerate(wide):
+            same = np.array_equal(x, y) or (owners is not None and owners[i] == owners[j])
+            if i == j or same or not x.any() or not y.any():
+                continue
+            apart = np.linalg.norm(x - y)
+            if metric == "cosine":
+                apart = 1 - x @ y / np.linalg.norm(x) / np.linalg.norm(y)
+            found.append((apart, j))
+        found = [*sorted(found)[:k], *[(np.inf, -1)] * (k - len(found))]
+        ids.append([j for _, j in found])
+        distances.append([d for d, _ in found])
+    return ids, distances
+
+
+# Eighths are exact in 32 bits: equal distances are equal, and many are.
+grids = hnp.arrays(
+    np.float32,
+    st.tuples(st.integers(1, 24), st.integers(1, 4)),
+    elements=st.integers(-3, 3).map(lambda i: i / 8),
+)
+
+
+@given(grids, st.integers(1, 30), st.sampled_from([1, 7, 64, None]), st.booleans())
+def test_exact_equals_sorting_all_distances(
+    vectors: np.ndarray, k: int, block: int | None, owned: bool
+) -> None:
+    owners = np.arange(len(vectors)) // 3 if owned else None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exact, "BLOCK", block or exact.BLOCK)
+        table = neighbors(vectors, Search(k, method="exact"), owners)
+    ids, distances = by_hand(vectors, k, owners=owners)
+    assert table.ids.tolist() == ids
+    np.testing.assert_allclose(table.distances, distances, rtol=1e-6)
+
+
+@pytest.mark.parametrize("metric", ["l2", "cosine"])
+@pytest.mark.parametrize("shift", [0.0, 300.0])
+def test_exact_on_plain_numbers(metric: str, shift: float) -> None:
+    vectors = clustered(150) + np.float32(shift)
+    table = neighbors(vectors, Search(20, metric, "exact"))
+    ids, distances = by_hand(vectors, 20, metric)
+    if not (metric == "cosine" and shift):  # there, all directions are nearly one
+        assert table.ids.tolist() == ids
+    np.testing.assert_allclose(table.distances, distances, rtol=1e-4, atol=2e-7)
+
+
+def test_blocks_equal_one_block() -> None:
+    rows = ready(clustered(500), "l2")
+    whole = exact.nearest(rows, 30)
+    for block in (1, 1_000, 12_345):
+        parts = exact.nearest(rows, 30, block=block)
+        assert np.array_equal(whole[0], parts[0])
+        assert np.array_equal(whole[1], parts[1])
+
+
+def test_few_candidates_remain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where neighbors stand side by side, and where one vector is far from all."""
+    centers = np.repeat(clustered(80, 8), 50, axis=0)
+    vectors = (centers + np.random.default_rng(0).normal(size=(4_000, 8)) / 9).astype(np.float32)
+    vectors[17] *= 1_000
+    seen = []
+
+    def counted(_: object, queries: np.ndarray, places: np.ndarray, __: object, k: int) -> object:
+        seen.append(len(places))
+        return exact.nothing(len(queries), k)
+
+    monkeypatch.setattr(exact, "choose", counted)
+    exact.nearest(ready(vectors, "l2"), 10, np.arange(1, 4_000, 40))
+    assert 10 * 100 < sum(seen) < 20 * 100
+
+
+def test_copies_and_zeros_are_not_neighbors() -> None:
+    vectors = clustered(60)
+    vectors[7:27] = vectors[7]
+    vectors[40] = 0
+    vectors[41] = -0.0
+    for method in ("exact", "hnsw"):
+        table = neighbors(vectors, Search(40, method=method))
+        assert not np.isin(table.ids[7:27], np.arange(7, 27)).any()
+        assert (table.ids[40:42] == -1).all()
+        assert not np.isin(table.ids, [40, 41]).any()
+        assert (table.counts[7:27] == 38).all()
+        assert (table.distances > 0).all()
+
+
+@pytest.mark.parametrize("method", ["exact", "hnsw"])
+@pytest.mark.parametrize("count", [0, 1, 2, 5])
+def test_more_neighbors_than_rows(method: str, count: int) -> None:
+    table = neighbors(clustered(5)[:count], Search(200, method=method))
+    assert table.ids.shape == table.distances.shape == (count, 200)
+    assert (table.counts == max(0, count - 1)).all()
+    assert np.isinf(table.distances[:, max(0, count - 1) :]).all()
+
+
+@pytest.mark.parametrize("metric", ["l2", "cosine"])
+@pytest.mark.parametrize("owned", [False, True])
+def test_graph_finds_nearly_all(metric: str, owned: bool) -> None:
+    vectors = clustered(1_000)
+    vectors[100:160] = vectors[100]
+    owners = np.arange(1_000) // 5 if owned else None
+    table = neighbors(vectors, Search(50, metric, "hnsw"), owners)
+    assert recall(table, vectors, owners, sample=200) >= 0.95
+    if owners is not None:
+        assert not (owners[table.ids] == owners[:, None]).any()
+    assert not (table.ids == np.arange(1_000)[:, None]).any()
+
+
+def test_recall_counts_what_is_missing() -> None:
+    vectors = clustered(400)
+    table = neighbors(vectors, Search(10, method="exact"))
+    assert recall(table, vectors) == 1
+    ids, far = table.ids.copy(), table.distances.copy()
+    far[:, 5:] = np.inf
+    ids[:, 5:] = -1
+    assert recall(NeighborTable(ids, far, table.made), vectors) == 0.5
+    with pytest.raises(UsageError, match="other vectors"):
+        recall(table, vectors + 1)
+
+
+def test_auto_is_exact_for_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert neighbors(clustered(50), Search(5)).made.method == "exact"
+    monkeypatch.setattr(search, "EXACT_ROWS", 49)
+    assert neighbors(clustered(50), Search(5)).made.method == "hnsw"
+
+
+def test_saved_and_mapped(tmp_path: Path) -> None:
+    vectors = clustered(100)
+    table = neighbors(vectors, Search(7))
+    table.save(tmp_path / "t.safetensors")
+    mapped = NeighborTable.load(tmp_path / "t.safetensors", fingerprint(vectors))
+    assert isinstance(mapped.ids, np.memmap)
+    assert mapped.made == table.made
+    assert np.array_equal(mapped.ids, table.ids)
+    assert np.array_equal(mapped.distances, table.distances)
+    public = load_file(tmp_path / "t.safetensors")
+    assert np.array_equal(public["ids"], table.ids)
+    assert np.array_equal(public["distances"], table.distances)
+
+
+def test_refused_for_other_vectors(tmp_path: Path) -> None:
+    vectors = clustered(100)
+    neighbors(vectors, Search(7)).save(tmp_path / "t")
+    vectors[3, 2] += 1
+    with pytest.raises(DataError, match="other vectors"):
+        NeighborTable.load(tmp_path / "t", fingerprint(vectors))
+    with pytest.raises(DataError, match="other vectors"):
+        NeighborTable.load(tmp_path / "t", fingerprint(clustered(100), np.arange(100)))
+
+
+@pytest.mark.parametrize("keep", [0, 4, 100, -1, -500])
+def test_damaged_files_are_told(tmp_path: Path, keep: int) -> None:
+    neighbors(clustered(100), Search(7)).save(tmp_path / "t")
+    (tmp_path / "t").write_bytes((tmp_path / "t").read_bytes()[:keep])
+    with pytest.raises(DataError, match="damaged"):
+        NeighborTable.load(tmp_path / "t")
+    (tmp_path / "t").write_bytes(b"\xff" * 300)
+    with pytest.raises(DataError, match="damaged"):
+        NeighborTable.load(tmp_path / "t")
+    with pytest.raises(DataError, match="No such file"):
+        NeighborTable.load(tmp_path / "none")
+
+
+def test_cache_computes_once_and_never_half(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors = clustered(100)
+
+    def killed(*_: object) -> None:
+        with replacing(tmp_path / ".trope-cache" / "neighbors" / "x") as file:
+            file.write(b"half")
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(NeighborTable, "save", killed)
+        with pytest.raises(KeyboardInterrupt):
+            cached_neighbors(vectors, Search(7))
+    first = cached_neighbors(vectors, Search(7))
+    monkeypatch.setattr(search, "neighbors", None)
+    again = cached_neighbors(vectors, Search(7))
+    assert np.array_equal(first.ids, again.ids)
+    with pytest.raises(TypeError):  # other settings, another table
+        cached_neighbors(vectors, Search(8))
+
+
+def test_bad_input_is_told() -> None:
+    vectors = clustered(10)
+    for value in (np.nan, np.inf, 1e30):
+        broken = vectors.copy()
+        broken[4, 0] = value
+        with pytest.raises(DataError, match="vector 4"):
+            neighbors(broken, Search(3))
+    with pytest.raises(ValueError, match="k must be"):
+        Search(0)
+    with pytest.raises(ValueError, match="links"):
+        Graph(links=0)
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [("metric='cosin'", "did you mean 'cosine'?"), ("method='exac'", "did you mean 'exact'?")],
+)
+def test_unknown_words_are_told(setting: str, told: str) -> None:
+    """In a process of its own, where no types are checked before."""
+    code = f"from trope.neighbors import Search; Search({setting})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stderr.strip().endswith(told)
