@@ -53,6 +53,13 @@ def test_running_it_again_changes_nothing(made: Path) -> None:
     assert picture.stat().st_mtime_ns == changed
 
 
+def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("mine")
+    with pytest.raises(UsageError, match="no demo folder"):
+        demo(tmp_path, SMALL)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
 def test_other_settings_in_the_same_folder_are_refused(made: Path) -> None:
     other = Demo(emblems=EmblemBook(pairs=100, size=96, literalness=0.5))
     with pytest.raises(UsageError, match="made with other settings"):

@@ -21,6 +21,8 @@ from trope.errors import DataError, UsageError
 from trope.files import write_json
 from trope.runtime import generator, provenance
 
+OWN = {"data", ".data.partial"}  # what a demo that was killed early has left
+
 
 @dataclass(frozen=True)
 class Demo:
@@ -47,10 +49,11 @@ class DemoResult:
 def demo(out: Path, settings: Demo | None = None) -> DemoResult:
     """Built-in data → check → split → statistics below `out`; a second call goes on from there."""
     settings = settings or Demo()
-    _keep_settings(out, settings)
     data = out / "data"
+    _refuse_other(out, settings)
     if not data.exists():
         write_emblem_book(data, settings.emblems)
+    config.save(settings, out / "config.toml")
     pairs = open(data)
     report = check(pairs, settings.check)
     if report.count("error"):
@@ -66,12 +69,14 @@ def demo(out: Path, settings: Demo | None = None) -> DemoResult:
     return result
 
 
-def _keep_settings(out: Path, settings: Demo) -> None:
-    """Store the settings with the result; a folder made with others is not mixed up with these."""
+def _refuse_other(out: Path, settings: Demo) -> None:
+    """Keep apart from folders that are somebody's own, or made with other settings."""
     path = out / "config.toml"
-    if path.exists() and config.load(Demo, path) != settings:
-        raise UsageError(f"{path}: made with other settings; choose another --out or remove {out}")
-    config.save(settings, path)
+    if path.exists():
+        if config.load(Demo, path) != settings:
+            raise UsageError(f"{path}: made with other settings; choose another --out")
+    elif out.is_dir() and any(item.name not in OWN for item in out.iterdir()):
+        raise UsageError(f"{out}: exists and is no demo folder; choose another --out")
 
 
 def _write_sheet(result: DemoResult, seed: int) -> None:

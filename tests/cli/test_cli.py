@@ -95,6 +95,14 @@ def test_text_that_looks_like_markup_is_shown_as_it_is(
     assert "[red]x[/]" in call(capsys, "check", str(data))[1]
 
 
+def test_control_characters_are_spelled_out(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    row = {"id": "\x1b[31mred:smile:", "image": "gone.jpg", "text": "t"}
+    (data / "pairs.jsonl").write_bytes(orjson.dumps(row))
+    out = call(capsys, "check", str(data))[1]
+    assert "\\x1b[31mred:smile:" in out
+    assert "\x1b" not in out
+
+
 def test_fix_writes_and_counts(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

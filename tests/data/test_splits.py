@@ -163,6 +163,12 @@ def test_rows_given_are_kept_and_the_rest_fills_up_to_the_shares(tmp_path: Path)
     assert [p.split for p in done][:10] == ["test"] * 10
 
 
+def test_nothing_is_said_to_be_cut_when_nothing_was(tmp_path: Path) -> None:
+    _, report = split(dataset(tmp_path, [{"text": "a"}, {"text": "b"}]), SplitPlan())
+    assert report.made == "for all rows"
+    assert report.rows["val"] == 0
+
+
 def test_another_column_can_hold_the_split(tmp_path: Path) -> None:
     names = ["training", "dev", "test", "Train "]
     rows = [{"text": f"t{i}", "fold": name} for i, name in enumerate(names)]

@@ -91,5 +91,7 @@ def _show_splits(pairs: Pairs, report: Report) -> None:
     _, made = split(pairs, SplitPlan(), report.digests)
     title = f"Splits {made.made}: {made.components:,} components, the largest has {made.largest:,}"
     table(title, ["split", "rows", "share"], [[n, r, made.shares[n]] for n, r in made.rows.items()])
+    for name in (name for name, rows in made.rows.items() if not rows):
+        say(f"no row is in {name}: there are too few components, or too few rows", style="yellow")
     if made.undecided:
         say(f"{made.undecided:,} rows are tied to two splits at once and belong to none")

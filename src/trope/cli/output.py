@@ -20,7 +20,8 @@ def print_json(document: object) -> None:
 
 def say(text: str, style: str = "") -> None:
     """A line for people on standard output; what looks like markup in it is printed as it is."""
-    Console(highlight=False, soft_wrap=True).print(escape(text), style=style)
+    screen = Console(highlight=False, soft_wrap=True, emoji=False)
+    screen.print(escape(_harmless(text)), style=style)
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -35,6 +36,11 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
     for row in shown:
         made.add_row(*map(escape, row))
     Console(highlight=False).print(made)
+
+
+def _harmless(text: str) -> str:
+    """Control characters spelled out: a row must not move the cursor or color the screen."""
+    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
 
 
 def _cell(value: object) -> str:

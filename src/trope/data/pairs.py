@@ -15,7 +15,7 @@ from jaxtyping import Bool, Int
 from trope.data.documents import loads
 from trope.data.fingerprints import fingerprint
 from trope.data.rejects import Rejected
-from trope.data.schema import JSON_MARK, SCHEMA
+from trope.data.schema import JSON_MARK, SCHEMA, SPLIT_ALIASES
 from trope.data.selection import select
 from trope.data.stores import ImageStore
 from trope.errors import UsageError, suggestion
@@ -100,7 +100,8 @@ class Pairs:
 
     def in_split(self, *names: str) -> Pairs:
         """The rows of one or more splits."""
-        wanted = pc.is_in(self.table.column("split"), value_set=pa.array(names, pa.string()))
+        known = [SPLIT_ALIASES.get(name, name) for name in names]
+        wanted = pc.is_in(self.table.column("split"), value_set=pa.array(known, pa.string()))
         return self.where(np.asarray(wanted))
 
     def with_column(self, name: str, values: pa.Array | pa.ChunkedArray) -> Pairs:

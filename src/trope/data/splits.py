@@ -40,6 +40,8 @@ class SplitPlan:
     images: Literal["content", "path"] = "content"
 
     def __post_init__(self) -> None:
+        if len(self.fractions) != len(SPLITS):
+            raise ValueError(f"fractions {self.fractions} must be three shares: train, val, test")
         if not (min(self.fractions) >= 0 and abs(sum(self.fractions) - 1) <= 1e-6):
             raise ValueError(f"fractions {self.fractions} must be shares that add up to 1")
         if self.fractions[0] <= 0:
@@ -73,7 +75,9 @@ def split(
         made = "for all rows" if (parts < 0).all() else "for the rows that had none"
         parts = _fill(parts, belongs, plan)
     if plan.fractions[1] > 0 and not (parts == 1).any() and (parts == 0).any():
-        parts, made = _cut_val(parts, belongs, plan), "val cut from train"
+        cut = _cut_val(parts, belongs, plan)
+        made = "as given, val cut from train" if made == "as given" and (cut == 1).any() else made
+        parts = cut
     names = pa.array(SPLITS).take(pa.array(parts, mask=parts < 0))
     return pairs.with_column("split", names), _report(parts, belongs, made)
 

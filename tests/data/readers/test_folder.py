@@ -81,6 +81,14 @@ def test_texts_alone_are_told(data: Path) -> None:
     )
 
 
+def test_other_files_are_counted(data: Path) -> None:
+    for name in ("a.heic", "b.heic", "noending"):
+        (data / name).write_bytes(b"x")
+    assert trope.open(data).remarks == (
+        "3 files of other kinds were left out: 2 .heic, 1 without an ending",
+    )
+
+
 def test_hidden_files(data: Path, write_jpeg: Callable[..., Path]) -> None:
     for name in (".x.jpg", ".git/x.jpg", "._a.jpg"):
         write_jpeg(f"data/{name}")

@@ -104,6 +104,22 @@ def test_keys_that_repeat_from_shard_to_shard_stay_apart(
     assert [pairs.images.read(row) for row in range(3)] == [jpeg((i, 0, 0)) for i in (2, 0, 1)]
 
 
+@pytest.mark.parametrize("damage", ["empty", "rubbish", "no end mark"])
+def test_a_broken_shard_among_good_ones_is_told_and_costs_itself(
+    tmp_path: Path, files: Files, damage: str
+) -> None:
+    write(tmp_path / "0.tar", files)
+    whole = write(tmp_path / "1.tar", [(f"z{name}", data) for name, data in files]).read_bytes()
+    cut = whole[: len(whole.rstrip(b"\x00")) // 512 * 512 + 512]
+    broken = {"empty": b"", "rubbish": b"rubbish!" * 200, "no end mark": cut}[damage]
+    (tmp_path / "1.tar").write_bytes(broken)
+    with pytest.raises(DataError, match=r"1\.tar: "):
+        trope.open(tmp_path)
+    pairs = trope.open(tmp_path, collect=True)
+    assert len(pairs) == (6 if damage == "no end mark" else 3)
+    assert [rejected.raw for rejected in pairs.rejected] == ["1.tar"]
+
+
 def test_folders_named_after_splits(tmp_path: Path, files: Files) -> None:
     for name in ("train", "valid", "test"):
         write(

@@ -17,7 +17,20 @@ from trope.errors import DataError
 from trope.types import SPLITS
 
 IMAGE_SUFFIXES = frozenset(
-    [".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".jp2", ".avif"]
+    [
+        ".jpg",
+        ".jpeg",
+        ".jpe",
+        ".jfif",
+        ".png",
+        ".webp",
+        ".gif",
+        ".bmp",
+        ".tif",
+        ".tiff",
+        ".jp2",
+        ".avif",
+    ]
 )
 TABLE_SUFFIXES = frozenset([".jsonl", ".ndjson", ".csv", ".tsv", ".parquet"])
 MAX_TEXT_BYTES = 16 * 2**20
@@ -32,6 +45,7 @@ class _Scan:
     texts: dict[str, str] = field(default_factory=dict)
     tables: list[str] = field(default_factory=list)
     links: list[str] = field(default_factory=list)
+    others: Counter[str] = field(default_factory=Counter)
     files: int = 0
 
 
@@ -71,6 +85,8 @@ def _scan(root: Path) -> _Scan:
             scan.texts[stem] = name
         elif suffix in TABLE_SUFFIXES:
             scan.tables.append(name)
+        else:
+            scan.others[suffix] += 1
     scan.images.sort()
     return scan
 
@@ -136,6 +152,9 @@ def _remarks(scan: _Scan) -> Iterator[str]:
         yield f"{_shown(name)}: no picture has the same name; left out"
     for name in scan.links:
         yield f"{_shown(name)}: a linked folder, not entered"
+    if scan.others:
+        kinds = (f"{n:,} {_shown(s) or 'without an ending'}" for s, n in scan.others.most_common(5))
+        yield f"{scan.others.total():,} files of other kinds were left out: {', '.join(kinds)}"
 
 
 def _shown(name: str) -> str:

@@ -56,6 +56,9 @@ def _scan(file: int, end: int) -> Iterator[Member]:
         if kind not in (b"x", b"L", b"K", b"g"):
             extended = {}
         position = start + -(-size // UNIT) * UNIT
+    if not end:
+        raise DamagedTarError("the file is empty")
+    raise DamagedTarError(f"ends without an end mark at byte {position:,}: cut short?")
 
 
 def _verify(header: bytes, position: int) -> None:

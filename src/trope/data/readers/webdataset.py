@@ -59,7 +59,7 @@ def read(path: Path, rejects: Rejects) -> Opened:
         split = split_of(names[number])
         prefix = f"{names[number]}/" if len(files) > 1 else ""
         with undisturbed():
-            samples = list(_samples(shard, rejects, line).items())
+            samples = list(_samples(shard, rejects, line, len(files) == 1).items())
             for start in range(0, len(samples), BLOCK):
                 part = samples[start : start + BLOCK]
                 kept = list(_rows(part, line + start + 1, split, prefix, rejects))
@@ -94,7 +94,7 @@ def _places(kept: list[tuple[int, _Sample, Row]], shard: int) -> Int[np.ndarray,
     return np.array(found, np.int64).reshape(-1, 4)
 
 
-def _samples(shard: Path, rejects: Rejects, line: int) -> dict[str, _Sample]:
+def _samples(shard: Path, rejects: Rejects, line: int, alone: bool) -> dict[str, _Sample]:
     """The samples of a shard by key; one that is damaged half-way gives those before the damage."""
     samples: dict[str, _Sample] = {}
     try:
@@ -102,7 +102,7 @@ def _samples(shard: Path, rejects: Rejects, line: int) -> dict[str, _Sample]:
             for member in members(shard):
                 _add(samples, member, handle.fileno())
     except DamagedTarError as error:
-        if not samples:
+        if alone and not samples:
             raise DataError(f"{shard}: {error}") from None
         rejects.add(line + len(samples) + 1, f"{shard.name}: {error}", shard.name)
     return samples
