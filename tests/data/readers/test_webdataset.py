@@ -104,6 +104,13 @@ def test_keys_that_repeat_from_shard_to_shard_stay_apart(
     assert [pairs.images.read(row) for row in range(3)] == [jpeg((i, 0, 0)) for i in (2, 0, 1)]
 
 
+def test_members_of_other_kinds_are_counted(tmp_path: Path, files: Files) -> None:
+    write(tmp_path / "0.tar", [*files, ("a/0.mp3", b"x"), ("a/1.seg.png", b"x"), ("a/2.mp3", b"x")])
+    assert trope.open(tmp_path).remarks == (
+        "3 members of other kinds were left out: 2 .mp3, 1 .seg.png",
+    )
+
+
 @pytest.mark.parametrize("damage", ["empty", "rubbish", "no end mark"])
 def test_a_broken_shard_among_good_ones_is_told_and_costs_itself(
     tmp_path: Path, files: Files, damage: str

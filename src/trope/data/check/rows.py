@@ -92,7 +92,7 @@ def bad_labels(pairs: Pairs) -> Found:
     yield from (("label-blank", int(row), "") for row in owners[blank])
     yield from (("label-missing", int(row), "") for row in np.flatnonzero(counts == 0))
     train = np.asarray(pc.fill_null(pc.equal(pairs.column("split"), "train"), False))
-    if train.any():
+    if train.any() and not pairs.column("split").null_count:
         seen = labels.filter(pa.array(train[owners])).unique()
         unseen = np.asarray(pc.invert(pc.is_in(labels, value_set=seen)))
         for i in np.flatnonzero(unseen & ~blank):

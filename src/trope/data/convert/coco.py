@@ -87,6 +87,9 @@ def _official(
                 "caption_ids": [caption_id for caption_id, _ in said_of],
             }
             yield Found(row, name, below(PLACES, f"{part}{year}/{name}"))
+        for number, left in captions.items():
+            told = {"id": str(number), **said(text for _, text in left)}
+            yield Missing(str(number), "captions of an image that is not listed", told)
 
 
 def _captions(path: Path) -> dict[int, list[tuple[int, str]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,14 +53,14 @@ def shards(root: Path) -> list[Path]:
 def read(path: Path, rejects: Rejects) -> Opened:
     """Index one shard or a folder of shards; pictures stay where they are."""
     files = tuple(shards(path)) if path.is_dir() else (path,)
-    columns, line = Columns(rejects), 0
+    columns, others, line = Columns(rejects), Counter[str](), 0
     places = [np.empty((0, 4), np.int64)]  # line, shard, offset, size
     names = [_name(shard, path) for shard in files]
     for number, shard in enumerate(files):
         split = split_of(names[number])
         prefix = f"{names[number]}/" if len(files) > 1 else ""
         with undisturbed():
-            samples = list(_samples(shard, rejects, line, len(files) == 1).items())
+            samples = list(_samples(shard, rejects, line, len(files) == 1, others).items())
             for start in range(0, len(samples), BLOCK):
                 part = samples[start : start + BLOCK]
                 kept = list(_rows(part, line + start + 1, split, prefix, rejects))
@@ -70,7 +71,15 @@ def read(path: Path, rejects: Rejects) -> Opened:
     place = np.concatenate(places)
     place = place[np.isin(place[:, 0], lines)]
     table = _told_apart(table, np.array(names)[place[:, 1]])
-    return Opened(table, lines, TarImages(files, place[:, 1], place[:, 2], place[:, 3]))
+    images = TarImages(files, place[:, 1], place[:, 2], place[:, 3])
+    return Opened(table, lines, images, tuple(_remarks(others)))
+
+
+def _remarks(others: Counter[str]) -> Iterator[str]:
+    """What of the shards was not looked at."""
+    if others:
+        kinds = ", ".join(f"{count:,} {suffix}" for suffix, count in others.most_common(5))
+        yield f"{others.total():,} members of other kinds were left out: {kinds}"
 
 
 def _name(shard: Path, path: Path) -> str:
@@ -94,13 +103,15 @@ def _places(kept: list[tuple[int, _Sample, Row]], shard: int) -> Int[np.ndarray,
     return np.array(found, np.int64).reshape(-1, 4)
 
 
-def _samples(shard: Path, rejects: Rejects, line: int, alone: bool) -> dict[str, _Sample]:
+def _samples(
+    shard: Path, rejects: Rejects, line: int, alone: bool, others: Counter[str]
+) -> dict[str, _Sample]:
     """The samples of a shard by key; one that is damaged half-way gives those before the damage."""
     samples: dict[str, _Sample] = {}
     try:
         with shard.open("rb") as handle:
             for member in members(shard):
-                _add(samples, member, handle.fileno())
+                _add(samples, member, handle.fileno(), others)
     except DamagedTarError as error:
         if alone and not samples:
             raise DataError(f"{shard}: {error}") from None
@@ -108,7 +119,7 @@ def _samples(shard: Path, rejects: Rejects, line: int, alone: bool) -> dict[str,
     return samples
 
 
-def _add(samples: dict[str, _Sample], member: Member, file: int) -> None:
+def _add(samples: dict[str, _Sample], member: Member, file: int, others: Counter[str]) -> None:
     folder, _, name = member.name.removeprefix("./").rpartition("/")
     stem, dot, ending = name.partition(".")
     if not stem or not dot:
@@ -124,6 +135,8 @@ def _add(samples: dict[str, _Sample], member: Member, file: int) -> None:
             large = f"{name} is larger than {MAX_TEXT_BYTES >> 20} MiB"
             sample.fault = f"holds {name} twice" if suffix in sample.texts else large
         sample.texts[suffix] = os.pread(file, min(member.size, MAX_TEXT_BYTES), member.offset)
+    else:
+        others[suffix] += 1
 
 
 def _rows(
