@@ -9,10 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from trope import config
-from trope.data import Pairs, open
 from trope.data.check import CheckSettings, Report, check
 from trope.data.contact import contact_sheet
 from trope.data.emblems import EmblemBook, write_emblem_book
+from trope.data.pairs import Pairs
+from trope.data.readers import open
 from trope.data.splits import SplitPlan, SplitReport, split
 from trope.data.statistics import Statistics, describe
 from trope.data.text import TextPreparation

@@ -16,8 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import trope
-from trope.data import Pairs, digests
+from trope.data import digests
 from trope.data.digests import Memory, digest, distinct, image_digests
+from trope.data.pairs import Pairs
 from trope.data.stores import ImageStore
 from trope.errors import DataError, UsageError
 

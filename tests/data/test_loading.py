@@ -276,3 +276,21 @@ def test_workers_leave_when_the_parent_is_killed(store: FolderImages) -> None:
     while any(map(alive, pids)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not any(map(alive, pids))
+
+
+def test_batches_let_go_of_are_delivered_in_place(store: FolderImages) -> None:
+    rows = np.tile(np.arange(COUNT), 4)
+    places = set()
+    for batch in ImageBatches(store, rows, SIZE, batch=2, workers=2):
+        places.add(batch.pixels.ctypes.data)
+    assert len(places) <= 2 * decoders.AHEAD + decoders.LENT
+
+
+def test_a_view_of_a_batch_keeps_its_pixels(store: FolderImages) -> None:
+    rows = np.tile(np.arange(COUNT), 4)
+    kept = None
+    for number, batch in enumerate(ImageBatches(store, rows, SIZE, batch=2, workers=2)):
+        if number == 1:
+            kept = batch.pixels[1, ::-1]
+    assert kept is not None
+    assert np.array_equal(kept[::-1], by_hand(store, rows[3:4])[0])

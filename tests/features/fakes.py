@@ -12,7 +12,7 @@ import numpy as np
 from PIL import Image
 
 import trope
-from trope.data import Pairs
+from trope.data.pairs import Pairs
 
 GRID = 5
 

@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 from fakes import Fake, data_set, write_pictures
 
-from trope.data import Pairs, images
+from trope.data import images
 from trope.data.digests import digest, image_digests
 from trope.data.images import decode
 from trope.data.loading import ImageBatches
+from trope.data.pairs import Pairs
 from trope.data.stores import ImageStore, NoImages
 from trope.errors import DataError, UsageError
 from trope.features import FeatureTable, cache, failures, features, kinds

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import trope
-from trope.data import Pairs
+from trope.data.pairs import Pairs
 from trope.errors import DataError, TropeError, UsageError
 from trope.features import Precomputed, backbone, features
 

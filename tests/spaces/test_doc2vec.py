@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import trope
-from trope.data import Pairs
+from trope.data.pairs import Pairs
 from trope.errors import DataError
 from trope.spaces import cached, paragraphs
 from trope.spaces.doc2vec import Doc2Vec, fitting

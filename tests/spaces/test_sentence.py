@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import trope
-from trope.data import Pairs
+from trope.data.pairs import Pairs
 from trope.errors import DataError, MissingExtra, UsageError
 from trope.features import sentences
 from trope.features.sentences import SentenceEncoder, sentence_encoder

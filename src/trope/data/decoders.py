@@ -7,6 +7,7 @@ name, so nothing is left behind; when the parent ends, its sockets close and the
 
 from __future__ import annotations
 
+import math
 import mmap
 import os
 import pickle
@@ -14,6 +15,7 @@ import signal
 import socket
 import subprocess
 import sys
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -28,6 +30,7 @@ from trope.data.stores import ImageStore
 from trope.errors import TropeError
 
 AHEAD = 3  # batches each worker is given in advance, so that none waits for the parent
+LENT = 2  # batches the caller may hold in place: the one in hand and the one before it
 DEATHS = 3  # workers that may die over one batch
 PATIENCE = 5.0  # seconds between two looks at whether the parent is still there
 
@@ -36,6 +39,7 @@ Flips: TypeAlias = Bool[np.ndarray, " rows"]
 Pixels: TypeAlias = UInt8[np.ndarray, "rows size size 3"]
 Failures: TypeAlias = list[tuple[int, str]]  # position in the batch, and why
 
+LEAN = {"OPENBLAS_NUM_THREADS": "1"}  # a decoder multiplies nothing; starting threads takes time
 START = "import sys; sys.path[:] = sys.argv[6:]; from trope.data.decoders import serve; serve()"
 
 
@@ -74,8 +78,9 @@ class _Worker:
 class Decoders:
     """The processes of one pass over `rows`; within `with`, iterating gives batches in order.
 
-    Batch k belongs to worker k modulo their number and is written to its own slot of the memory. A
-    worker that dies is replaced, and the batches it still owed are done again.
+    Batch k belongs to worker k modulo their number and is written to a slot of the memory, which is
+    free again when the caller has let go of the batch; one who keeps many is given copies. A worker
+    that dies is replaced, and the batches it still owed are done again.
     """
 
     def __init__(
@@ -85,10 +90,13 @@ class Decoders:
         self._count = -(-len(rows) // batch)
         self._store = _shared_bytes(pickle.dumps(store))
         self._memory = os.memfd_create("trope-pixels")
-        os.ftruncate(self._memory, workers * AHEAD * batch * size * size * 3)
-        self._slots = _mapped(self._memory, batch, size)
+        self._shape = (batch, size, size, 3)
+        self._free = list(range(workers * AHEAD + LENT))
+        os.ftruncate(self._memory, len(self._free) * math.prod(self._shape))
+        self._pixels = mmap.mmap(self._memory, 0)
+        self._ahead = workers * AHEAD
+        self._slot: dict[int, int] = {}  # batch handed out -> where it is written
         self._workers = [self._start() for _ in range(workers)]
-        self._sent = 0
 
     def __enter__(self) -> Decoders:
         return self
@@ -100,13 +108,15 @@ class Decoders:
         os.close(self._store)
 
     def __iter__(self) -> Iterator[tuple[Pixels, Failures]]:
-        self._send(len(self._slots))
+        for number in range(min(self._ahead, self._count)):
+            self._hand_out(number)
         for number in range(self._count):
             failed = self._receive(number)
-            slot = self._slots[number % len(self._slots)]
-            pixels = slot[: len(self._rows[self._part(number)])].copy()  # the slot is used again
-            self._send(number + 1 + len(self._slots))
+            pixels = self._lend(number)
+            if number + self._ahead < self._count:
+                self._hand_out(number + self._ahead)
             yield pixels, failed
+            del pixels  # the last reference here: what remains is the caller's
 
     def _part(self, number: int) -> slice:
         return slice(number * self._batch, (number + 1) * self._batch)
@@ -115,21 +125,33 @@ class Decoders:
         ours, theirs = socket.socketpair()
         handles = (theirs.fileno(), self._memory, self._store)
         paths = [str(Path(path).absolute()) for path in sys.path]
-        values = [*handles, *self._slots.shape[1:3]]
+        values = [*handles, *self._shape[:2]]
         command = [sys.executable, "-c", START, *map(str, values), *paths]
         with theirs:
-            process = subprocess.Popen(command, pass_fds=handles, stdin=subprocess.DEVNULL)
+            process = subprocess.Popen(
+                command, pass_fds=handles, stdin=subprocess.DEVNULL, env=os.environ | LEAN
+            )
         return _Worker(process, Connection(ours.detach()))
 
-    def _send(self, until: int) -> None:
-        """Hand out the batches before `until` that have not been."""
-        for number in range(self._sent, min(until, self._count)):
-            self._send_one(number)
-            self._sent = number + 1
+    def _lend(self, number: int) -> Pixels:
+        """The pixels of a finished batch in place; its slot comes back when nobody sees it."""
+        slot, wanted = self._slot.pop(number), len(self._rows[self._part(number)])
+        length = math.prod(self._shape)
+        loan = np.frombuffer(self._pixels, np.uint8, length, slot * length)
+        pixels = loan.reshape(self._shape)[:wanted]
+        if not self._free:
+            self._free.append(slot)
+            return pixels.copy()
+        weakref.finalize(loan, self._free.append, slot).atexit = False
+        return pixels
 
-    def _send_one(self, number: int) -> None:
+    def _hand_out(self, number: int) -> None:
+        self._slot[number] = self._free.pop()
+        self._send(number)
+
+    def _send(self, number: int) -> None:
         part = self._part(number)
-        task = (number % len(self._slots), self._rows[part], self._flips[part])
+        task = (self._slot[number], self._rows[part], self._flips[part])
         self._workers[number % len(self._workers)].send(task)
 
     def _receive(self, number: int) -> Failures:
@@ -138,8 +160,9 @@ class Decoders:
         for attempt in range(DEATHS + 1):
             if attempt:
                 self._workers[place] = self._start()
-                for owed in range(number, self._sent, len(self._workers)):
-                    self._send_one(owed)
+                for owed in range(number, number + self._ahead, len(self._workers)):
+                    if owed in self._slot:
+                        self._send(owed)
             try:
                 return list(self._workers[place].connection.recv())
             except (EOFError, OSError):

@@ -7,7 +7,7 @@ import os
 import stat
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -41,10 +41,10 @@ class ImageStore(Protocol):
 
 def inside(root: Path, relative: str) -> Path:
     """The file `relative` names below `root`; a path that leaves the folder is refused."""
-    pure = PurePosixPath(relative)
-    if pure.is_absolute() or ".." in pure.parts or "\x00" in relative or not pure.parts:
+    parts = relative.split("/")
+    if relative.startswith("/") or ".." in parts or "\x00" in relative or {*parts} <= {"", "."}:
         raise DataError(f"{relative!r}: the path leaves the data set's folder")
-    return root / pure
+    return root / relative
 
 
 @dataclass(frozen=True, eq=False)

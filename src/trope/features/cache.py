@@ -14,9 +14,10 @@ from typing import TypeAlias
 import numpy as np
 from jaxtyping import Bool, Int
 
-from trope.data import Pairs, images
+from trope.data import images
 from trope.data.digests import Digests, cache_written, digest, distinct, image_digests
 from trope.data.loading import ImageBatches
+from trope.data.pairs import Pairs
 from trope.errors import DataError, UsageError, suggestion
 from trope.features import backbones, failures, kinds, shards
 from trope.features.kinds import KINDS, Backbone, Kind

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from jaxtyping import Int, Shaped
 
-from trope.data import Pairs
+from trope.data.pairs import Pairs
 from trope.errors import DataError, UsageError
 from trope.features.kinds import Kind
 from trope.features.table import FeatureTable

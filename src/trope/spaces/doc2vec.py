@@ -18,7 +18,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trope.data import Pairs
+from trope.data.pairs import Pairs
 from trope.data.text import TextPreparation, prepare, tokenize
 from trope.errors import DataError
 from trope.files import locked

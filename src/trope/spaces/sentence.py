@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from trope.data import Pairs
 from trope.data.digests import digest
+from trope.data.pairs import Pairs
 from trope.data.text import TextPreparation, prepare
 from trope.features.sentences import SentenceEncoder, sentence_encoder
 from trope.runtime import cache_folder

@@ -13,8 +13,8 @@ from jaxtyping import Float32, Int
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from trope.data import Pairs
 from trope.data.fingerprints import feed
+from trope.data.pairs import Pairs
 from trope.errors import DataError
 from trope.files import replacing
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from trope.data import Pairs
+from trope.data.pairs import Pairs
 from trope.features import FeatureTable, features
 from trope.spaces.vectors import Vectors
 
