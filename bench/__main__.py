@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from bench import decoding, duplicates, neighbors, relevance, tables
+from bench import decoding, duplicates, losses, neighbors, relevance, tables
 from trope.files import replacing, write_json
 from trope.runtime import provenance
 
@@ -35,6 +34,7 @@ FAMILIES: dict[str, dict[str, Case]] = {
         "rouge": relevance.rouge,
     },
     "neighbors": {"exact": neighbors.exactly, "graph": neighbors.by_graph},
+    "training": {f"loss-{name}": case for name, case in losses.CASES.items()},
 }
 
 
@@ -50,21 +50,10 @@ def main() -> None:
             full = chosen.scale == "full"
             found = dict(case(full))
             key = f"{family}/{name}" + ("/full" if full else "")
-            results[key] = found | {"made": provenance() | {"commit": _commit()}}
+            results[key] = found | {"made": provenance()}
             print(f"  ratio {found['ratio']:.2f} ({found['better']} is better) · {found['work']}")
             write_json(LATEST, results)
     _write_page(results)
-
-
-def _commit() -> str:
-    found = subprocess.run(
-        ["git", "describe", "--always", "--dirty"],
-        cwd=HERE,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return found.stdout.strip() or "unknown"
 
 
 def _write_page(results: Mapping[str, Mapping[str, Any]]) -> None:

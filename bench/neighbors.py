@@ -39,7 +39,8 @@ worked = time.process_time() - worked
 memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
 import json
 print(json.dumps({
-    "rows": rows, "seconds": spent, "processor_seconds": worked, "peak_memory_mb": memory, "memory_before_mb": before,
+    "rows": rows, "seconds": spent, "processor_seconds": worked,
+    "peak_memory_mb": memory, "memory_before_mb": before,
     "recall": recall(table, vectors), "exact_seconds": estimate(vectors),
 }))
 """

@@ -98,6 +98,29 @@ class TestProgress:
         with pytest.raises(ValueError, match="inside"):
             list(progress(broken(), "broken"))  # type: ignore[arg-type, var-annotated]
 
+    def test_a_log_gets_a_line_now_and_then_and_ever_more_rarely(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        clock = iter(range(10_000))
+        monkeypatch.setattr(runtime.time, "monotonic", lambda: float(next(clock) // 2))
+        assert sum(progress(range(400), "[bold] work")) == sum(range(400))
+        out, err = capsys.readouterr()
+        assert out == ""
+        lines = err.splitlines()
+        done = [int(line.split()[2]) for line in lines]
+        assert 3 <= len(done) <= 6
+        assert all(line.startswith("[bold] work: ") and " of 400" in line for line in lines)
+        assert np.diff(done, 2).min() > 0
+
+    def test_short_work_is_silent(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert list(progress(range(3), "quick")) == [0, 1, 2]
+        assert capsys.readouterr() == ("", "")
+
+
+def test_remark(capsys: pytest.CaptureFixture[str]) -> None:
+    runtime.remark("[red]a very long remark[/] " + "x" * 200)
+    assert capsys.readouterr() == ("", "[red]a very long remark[/] " + "x" * 200 + "\n")
+
 
 def test_import_is_light() -> None:
     """`import trope` loads no tensor library; whoever needs it imports it."""

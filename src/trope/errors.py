@@ -25,8 +25,10 @@ class DataError(TropeError):
 class MissingExtra(UsageError):  # noqa: N818
     """An optional dependency is not installed."""
 
-    def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs the extra '{extra}': pip install 'trope[{extra}]'")
+    def __init__(self, what: str, extra: str, hint: str = "") -> None:
+        clone = f"in a clone of the project pip install -e '.[{extra}]'"
+        install = f"pip install 'trope[{extra}]', {clone}"
+        super().__init__(f"{what} needs the extra '{extra}': {install}{hint}")
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:

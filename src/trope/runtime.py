@@ -6,10 +6,12 @@ import hashlib
 import os
 import platform
 import random
+import subprocess
 import sys
+import time
 from collections.abc import Iterable, Iterator, Sized
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from importlib import metadata
 from pathlib import Path
 from typing import TypeVar
@@ -20,12 +22,17 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     SpinnerColumn,
+    Task,
+    TaskID,
     TextColumn,
     TimeRemainingColumn,
 )
 
 Item = TypeVar("Item")
+
+FIRST_LINE, RAREST_LINE = 10.0, 300.0  # seconds between two signs of life in a log
 
 
 def version() -> str:
@@ -34,6 +41,19 @@ def version() -> str:
         return metadata.version("trope")
     except metadata.PackageNotFoundError:
         return "not installed"
+
+
+def commit() -> str:
+    """The commit of the checkout this code runs from, and whether it was changed; else unknown."""
+    folder = Path(__file__).resolve().parents[2]
+    if not (folder / ".git").exists():
+        return "unknown"
+    command = ["git", "-C", str(folder), "describe", "--always", "--dirty"]
+    try:
+        found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return "unknown"
+    return found.stdout.strip() or "unknown"
 
 
 def generator(seed: int, *purpose: str) -> np.random.Generator:
@@ -66,6 +86,7 @@ def provenance() -> dict[str, str]:
     """When, where and with which code a result was made."""
     return {
         "trope": version(),
+        "commit": commit(),
         "python": platform.python_version(),
         "machine": f"{platform.machine()}, {cores()} cores",
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -77,9 +98,37 @@ def console() -> Console:
     return Console(stderr=True)
 
 
+def remark(text: str) -> None:
+    """Tell the user something worth knowing that stops nothing."""
+    console().print(text, style="yellow", markup=False, highlight=False, soft_wrap=True)
+
+
+class _Told(Progress):
+    """A bar; where nobody sees one, a line now and then, ever more rarely."""
+
+    def __init__(self, *columns: ProgressColumn, console: Console) -> None:
+        super().__init__(*columns, console=console, transient=True, disable=not console.is_terminal)
+        self._pause, self._due = FIRST_LINE, time.monotonic() + FIRST_LINE
+
+    def advance(self, task_id: TaskID, advance: int | float = 1) -> None:
+        """Count, and give a sign of life where one is due."""
+        super().advance(task_id, advance)
+        if self.disable and time.monotonic() >= self._due:
+            self._pause = min(2 * self._pause, RAREST_LINE)
+            self._due = time.monotonic() + self._pause
+            self.console.print(_line(self.tasks[task_id]), markup=False, soft_wrap=True)
+
+
+def _line(task: Task) -> str:
+    """How far a task has come, as a line of a log."""
+    share = f" of {task.total:,.0f}" if task.total else ""
+    left = f", {timedelta(seconds=task.time_remaining)} left" if task.time_remaining else ""
+    return f"{task.description}: {task.completed:,.0f}{share}{left}"
+
+
 @contextmanager
 def progress_bar(what: str, total: int | None) -> Iterator[Progress]:
-    """A bar on standard error that vanishes when done; silent when nobody watches."""
+    """A bar on standard error that vanishes when done; in a log, a line now and then."""
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
@@ -87,8 +136,7 @@ def progress_bar(what: str, total: int | None) -> Iterator[Progress]:
         MofNCompleteColumn(),
         TimeRemainingColumn(),
     )
-    screen = console()
-    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
+    with _Told(*columns, console=console()) as bar:
         bar.add_task(what, total=total)
         yield bar
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trope.data.documents import MAX_DEPTH, dumps, loads
+from trope.data.documents import MAX_DEPTH, dumps, json_line, loads
 
 texts = st.text(st.characters(exclude_categories=["Cs"]))
 values = st.recursive(
@@ -50,6 +50,18 @@ def test_what_json_has_no_word_for() -> None:
         assert loads(dumps([value]).decode()) == [text]
         assert loads(dumps([value, 2**70]).decode()) == [text, 2**70]
     assert loads(dumps({5: "a"}).decode()) == {"5": "a"}
+
+
+@pytest.mark.parametrize("beside", [1, 2**70])
+def test_a_line_of_a_file_is_valid_json(beside: int) -> None:
+    line = json_line({"a": [math.inf, {"b": math.nan}], "NaN": "-Infinity", "n": beside})
+    assert line.endswith(b"}\n")
+
+    def refuse(word: str) -> None:
+        raise AssertionError(word)
+
+    found = json.loads(line, parse_constant=refuse)
+    assert found == {"a": [None, {"b": None}], "NaN": "-Infinity", "n": beside}
 
 
 def test_what_cannot_be_written() -> None:

@@ -11,8 +11,8 @@ import pytest
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from trope.data.images import MAX_PIXELS, TooLarge, decode, opened, rgb, thumbnail
-from trope.errors import DataError
+from trope.data.images import MAX_PIXELS, TooLargeError, decode, opened, rgb, thumbnail
+from trope.errors import DataError, UsageError
 
 RED, GREEN, BLUE, WHITE = (255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 255)
 
@@ -285,8 +285,24 @@ def bomb(width: int, height: int) -> bytes:
 @pytest.mark.parametrize("side", [50_000, 10_001])
 def test_decompression_bomb_is_refused_at_its_header(side: int) -> None:
     assert side * side > MAX_PIXELS
-    with pytest.raises(TooLarge, match=r"^huge\.png: .*pixels"):
+    with pytest.raises(TooLargeError, match=r"^huge\.png: .*pixels; TROPE_MAX_PIXELS allows more"):
         decode(bomb(side, side), "huge.png")
+
+
+def test_the_limit_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = Image.MAX_IMAGE_PIXELS
+    for limit, side in ((999, 32), (400_000_000, 20_001)):
+        monkeypatch.setenv("TROPE_MAX_PIXELS", str(limit))
+        with pytest.raises(TooLargeError, match=rf"more than {limit:,} pixels"):
+            decode(bomb(side, side), "x")
+    with opened(bomb(19_999, 20_000), "x") as image:  # beyond what Pillow allows by itself
+        assert image.size == (19_999, 20_000)
+    assert before == Image.MAX_IMAGE_PIXELS
+    monkeypatch.setenv("TROPE_MAX_PIXELS", "many")
+    with pytest.raises(UsageError, match="TROPE_MAX_PIXELS=many: expected a whole number"):
+        decode(encoded(quarters()))
+    monkeypatch.delenv("TROPE_MAX_PIXELS")
+    assert decode(encoded(quarters()), size=8).shape == (8, 8, 3)
 
 
 def test_postscript_is_never_run() -> None:

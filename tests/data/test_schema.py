@@ -14,7 +14,6 @@ from trope.data.schema import (
     SCHEMA,
     blank_to_null,
     canonical,
-    require,
     single_lists,
     split_names,
     strings,
@@ -97,17 +96,6 @@ def test_strings(cells: list[Any], expected: list[str | None]) -> None:
 def test_strings_refused(cell: Any) -> None:
     with pytest.raises(DataError, match=r"here: column 'x' holds .*, expected text"):
         strings(pa.chunked_array([pa.array([cell])]), "x", "here")
-
-
-def test_require() -> None:
-    require(["image"], "here")
-    require({"text_feature": None}, "here")
-    with pytest.raises(DataError, match=r"here: needs a column .* found: a, b"):
-        require(["b", "a"], "here")
-    with pytest.raises(DataError, match="found: no columns"):
-        require([], "here")
-    with pytest.raises(DataError, match="column 'text' appears twice"):
-        require(["text", "text"], "here")
 
 
 words = st.none() | st.sampled_from(["", "a", " Train", "VALID", "न्याय"])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import trope
 from trope.data.components import components
 from trope.data.splits import SplitPlan, assign, folds, split
-from trope.errors import DataError
+from trope.errors import DataError, UsageError
 
 
 def dataset(folder: Path, rows: list[dict[str, Any]]) -> trope.Pairs:
@@ -181,6 +181,27 @@ def test_unknown_split_names_are_refused(tmp_path: Path) -> None:
     pairs = dataset(tmp_path, [{"text": "a", "split": "holdout"}, {"text": "b", "split": "train"}])
     with pytest.raises(DataError, match="found: holdout"):
         split(pairs, SplitPlan())
+
+
+def test_splits_that_are_there_are_made_anew_only_when_asked(tmp_path: Path) -> None:
+    rows = [{"text": f"t{i}", "split": ["train", "val", "test"][i % 3]} for i in range(90)]
+    pairs, shares = dataset(tmp_path, rows), (0.6, 0.2, 0.2)
+    assert split(pairs, SplitPlan())[1].made == "as given"
+    with pytest.raises(UsageError, match=r"have splits already.* again=true splits anew"):
+        split(pairs, SplitPlan(fractions=shares))
+    done, report = split(pairs, SplitPlan(fractions=shares, again=True))
+    assert report.rows == {"train": 54, "val": 18, "test": 18}
+    assert report.made == "for all rows"
+    assert [p.split for p in done] != [row["split"] for row in rows]
+    with pytest.raises(ValueError, match="column has nothing to say"):
+        SplitPlan(column="fold", again=True)
+
+
+def test_fractions_that_still_have_work_are_not_refused(tmp_path: Path) -> None:
+    rows = [{"text": f"t{i}", "split": "train" if i < 80 else "test"} for i in range(100)]
+    pairs = dataset(tmp_path, rows)
+    assert split(pairs, SplitPlan(fractions=(0.6, 0.2, 0.2)))[1].rows["val"] == 20
+    assert split(pairs, SplitPlan(fractions=(0.8, 0.0, 0.2)))[1].rows["val"] == 0
 
 
 @pytest.mark.parametrize("fractions", [(0.5, 0.4, 0.2), (-0.1, 1.0, 0.1), (0.0, 0.5, 0.5)])

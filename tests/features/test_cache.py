@@ -244,7 +244,9 @@ def damage(path: Path, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["flip", "truncate", "empty", "remove"])
-def test_a_damaged_shard_is_told_and_computed_again(pairs: Pairs, how: str) -> None:
+def test_a_damaged_shard_is_told_and_computed_again(
+    pairs: Pairs, how: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     expected = features(pairs, Fake(), workers=0).all()
     shard = folder_of(Fake(), "pooled") / "000002.npy"
     damage(shard, how)
@@ -253,6 +255,7 @@ def test_a_damaged_shard_is_told_and_computed_again(pairs: Pairs, how: str) -> N
     np.testing.assert_array_equal(table.all(), expected)
     assert sorted(fake.encoded) == list(range(8, 16))
     assert table.remarks == (f"{shard}: damaged; its features are computed again",)
+    assert capsys.readouterr() == ("", f"{table.remarks[0]}\n")
     again = Fake()
     assert features(sealed(pairs), again, workers=0).remarks == ()
     assert again.encoded == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
@@ -9,12 +10,20 @@ import typer
 
 import trope
 from trope import config
+from trope.cli.options import Config, Json, Sets
 from trope.cli.output import print_json, say, table
 from trope.data.check import KINDS, CheckSettings, Report, check, fix
 from trope.data.pairs import Pairs
 from trope.data.splits import SplitPlan, split
 from trope.errors import UsageError
 from trope.files import refuse_existing
+
+
+@dataclass(frozen=True)
+class _Settings(CheckSettings):
+    """What is looked at, and what the columns are called in the file."""
+
+    columns: dict[str, str] = field(default_factory=dict)
 
 
 def command(
@@ -26,29 +35,27 @@ def command(
             "--fix", metavar="OUT", help="Write the good rows there, the rest to rejected.jsonl."
         ),
     ] = None,
-    json: Annotated[
-        bool, typer.Option("--json", help="One JSON document instead of tables.")
-    ] = False,
+    json: Json = False,
     examples: Annotated[int, typer.Option(min=0, help="Findings shown of each kind.")] = 3,
-    config_file: Annotated[
-        Path | None, typer.Option("--config", metavar="FILE", help="Settings as TOML.")
-    ] = None,
-    sets: Annotated[
+    columns: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="K=V", help="Change a setting, such as near.threshold=0.9."),
+        typer.Option("--column", metavar="K=NAME", help="What a column is called: text=headline."),
     ] = None,
+    config_file: Config = None,
+    sets: Sets = None,
 ) -> None:
     """Say what is wrong with a data set. Errors exit 1; warnings exit 0 unless --strict."""
-    settings = config.load(CheckSettings, config_file, sets or ())
+    mapping = [f"columns.{column}" for column in columns or ()]
+    settings = config.load(_Settings, config_file, [*(sets or ()), *mapping])
     if fix_to:
         refuse_existing(fix_to)
         if not settings.images:
             raise UsageError("--fix sorts out broken pictures and cannot go with images=false")
-    pairs = trope.open(data, collect=True)
+    pairs = trope.open(data, collect=True, columns=settings.columns)
     report = check(pairs, settings)
     fixed = fix(pairs, report, fix_to) if fix_to else None
     if json:
-        print_json(_document(report, settings, fixed, examples))
+        print_json(_document(report, fixed, examples))
     else:
         _show(pairs, report, examples)
         if fixed:
@@ -57,11 +64,10 @@ def command(
         raise typer.Exit(1)
 
 
-def _document(
-    report: Report, settings: CheckSettings, fixed: tuple[int, int] | None, examples: int
-) -> dict[str, object]:
-    document = report.document(examples) | {"config": config.plain(settings)}
-    return document | ({"fixed": {"kept": fixed[0], "rejected": fixed[1]}} if fixed else {})
+def _document(report: Report, fixed: tuple[int, int] | None, examples: int) -> dict[str, object]:
+    return report.document(examples) | (
+        {"fixed": {"kept": fixed[0], "rejected": fixed[1]}} if fixed else {}
+    )
 
 
 def _show(pairs: Pairs, report: Report, examples: int) -> None:
@@ -75,7 +81,7 @@ def _show(pairs: Pairs, report: Report, examples: int) -> None:
         kind = KINDS[code]
         say(f"{kind.severity} {code}: {kind.meaning} ({len(found):,})")
         for problem in found[:examples]:
-            where = f"line {problem.line}" if problem.line else "all"
+            where = f"{report.unit} {problem.line}" if problem.line else "all"
             say(
                 f"    {where}"
                 + (f", {problem.id}" if problem.id else "")
@@ -85,12 +91,14 @@ def _show(pairs: Pairs, report: Report, examples: int) -> None:
 
 
 def _show_splits(pairs: Pairs, report: Report) -> None:
-    """The splits there are, and those that would be made for rows that have none."""
-    if not len(pairs) or any(problem.code == "split-unknown" for problem in report.problems):
+    """The splits of usable rows: those there are, and those that would be made."""
+    good = report.good(pairs.lines)
+    if report.digests is None or not good.any():
         return
-    _, made = split(pairs, SplitPlan(), report.digests)
+    _, made = split(pairs.where(good), SplitPlan(), report.digests[good])
     title = f"Splits {made.made}: {made.components:,} components, the largest has {made.largest:,}"
-    table(title, ["split", "rows", "share"], [[n, r, made.shares[n]] for n, r in made.rows.items()])
+    counts = [[name, rows, made.shares[name]] for name, rows in made.rows.items()]
+    table(title, ["split", "usable rows", "share"], counts)
     for name in (name for name, rows in made.rows.items() if not rows):
         say(f"no row is in {name}: there are too few components, or too few rows", style="yellow")
     if made.undecided:

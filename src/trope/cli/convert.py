@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from trope.cli.options import Json, Sets
 from trope.cli.output import print_json, say, table
 from trope.data.convert import Conversion, convert
 
@@ -15,13 +16,8 @@ def command(
     format: Annotated[str, typer.Argument(help="The layout; `trope formats` lists them.")],
     source: Annotated[Path, typer.Argument(help="The folder that holds the official files.")],
     out: Annotated[Path, typer.Argument(help="The new data set.")],
-    json: Annotated[
-        bool, typer.Option("--json", help="One JSON document instead of tables.")
-    ] = False,
-    sets: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="K=V", help="Change a setting of the format."),
-    ] = None,
+    json: Json = False,
+    sets: Sets = None,
 ) -> None:
     """Turn the official files of a public data set into a data set of Trope."""
     report = convert(format, source, out, sets=sets or ())

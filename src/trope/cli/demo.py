@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from trope import config
+from trope.cli.options import Config, Sets
 from trope.cli.output import say, table
 from trope.pipeline import Demo, DemoResult, demo
 from trope.runtime import generator
@@ -15,13 +16,8 @@ from trope.runtime import generator
 
 def command(
     out: Annotated[Path, typer.Option("--out", help="Where data and results go.")] = Path("demo"),
-    config_file: Annotated[
-        Path | None, typer.Option("--config", metavar="FILE", help="Settings as TOML.")
-    ] = None,
-    sets: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="K=V", help="Change a setting, such as emblems.pairs=600."),
-    ] = None,
+    config_file: Config = None,
+    sets: Sets = None,
 ) -> None:
     """Make the built-in Emblem Book, check it, split it and describe it."""
     show(demo(out, config.load(Demo, config_file, sets or ())))

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from trope import config
+from trope.cli.options import Json
 from trope.cli.output import print_json, say, table
 from trope.data.convert import FORMATS, Format
 from trope.errors import UsageError, suggestion
@@ -15,9 +16,7 @@ from trope.errors import UsageError, suggestion
 
 def command(
     name: Annotated[str | None, typer.Argument(help="Show one layout in full.")] = None,
-    json: Annotated[
-        bool, typer.Option("--json", help="One JSON document instead of a table.")
-    ] = False,
+    json: Json = False,
 ) -> None:
     """List the layouts `trope convert` reads, with the paper each comes from."""
     if name is not None and name not in FORMATS:

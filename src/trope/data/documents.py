@@ -11,6 +11,7 @@ import orjson
 
 MAX_DEPTH = 500  # levels of nesting; what is deeper cannot be written by recursion
 INEXACT = re.compile(r"[0-9]{20}|-[0-9]{19}|NaN|Infinity")  # rounded or refused by orjson
+NOT_FINITE = re.compile(rb"NaN|Infinity")  # or a text that says so
 
 
 def loads(text: str) -> Any:
@@ -28,6 +29,14 @@ def dumps(value: Any) -> bytes:
     except TypeError:  # long whole numbers, keys that are no strings, deep nesting
         return _exactly(value)
     return _exactly(value) if b"null" in text else text  # orjson writes NaN and infinity as null
+
+
+def json_line(value: Any) -> bytes:
+    """A value as a line that any program can read: what is not finite becomes null."""
+    document = dumps(value)
+    if NOT_FINITE.search(document):
+        document = dumps(json.loads(document, parse_constant=lambda _: None))
+    return document + b"\n"
 
 
 def _exactly(value: Any) -> bytes:

@@ -28,11 +28,17 @@ def image_codes(pairs: Pairs, digests: Shaped[np.ndarray, " rows"] | None = None
 
 
 def same_text(text: str) -> str:
-    """A text in the form in which it is compared with others."""
+    """A text in the form in which it is compared with others; empty if it shows nothing."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text).casefold()
         text = unicodedata.normalize("NFKC", text)  # folding may take a composed letter apart
-    return " ".join(text.casefold().split())
+    plain = " ".join(text.casefold().split())
+    return plain if any(map(_visible, plain)) else ""
+
+
+def _visible(letter: str) -> bool:
+    """Whether a letter leaves a mark: zero-width and control characters alone are no text."""
+    return unicodedata.category(letter) not in ("Cc", "Cf", "Zs")
 
 
 def codes(column: pa.ChunkedArray, form: Callable[[str], str] | None = None) -> Codes:

@@ -7,6 +7,7 @@ JPEG files are decoded at a reduced scale where the target is small (`draft`), e
 from __future__ import annotations
 
 import io
+import os
 import threading
 import warnings
 from collections.abc import Iterator
@@ -16,13 +17,13 @@ import numpy as np
 from jaxtyping import UInt8
 from PIL import ExifTags, Image, UnidentifiedImageError
 
-from trope.errors import DataError
+from trope.errors import DataError, UsageError
 
 SIZE = 224
 VERSION = (
     1  # raised when the same bytes come to mean other pixels: what was computed from them is old
 )
-MAX_PIXELS = 100_000_000
+MAX_PIXELS = 100_000_000  # more only where TROPE_MAX_PIXELS says so
 WHITE = (255, 255, 255, 255)
 ALPHA = frozenset(["RGBA", "LA", "PA", "RGBa", "La"])
 FORMATS = frozenset(
@@ -39,12 +40,12 @@ TURNS = {
 }  # EXIF orientation -> what makes the picture upright
 
 
-class TooLarge(DataError):  # noqa: N818
+class TooLargeError(DataError):
     """A picture with more pixels than any honest one has."""
 
 
 class _Quiet:
-    """Silences Pillow's remarks; threads share one change of Python's filters, which are global."""
+    """Silences Pillow and lifts its limit to ours; both are global, so threads share the change."""
 
     def __init__(self) -> None:
         self._lock, self._inside = threading.Lock(), 0
@@ -56,12 +57,16 @@ class _Quiet:
                 self._filters = warnings.catch_warnings()
                 self._filters.__enter__()
                 warnings.simplefilter("ignore")
+                self._limit = Image.MAX_IMAGE_PIXELS
+                if self._limit is not None:  # Pillow refuses what has more than twice as many
+                    Image.MAX_IMAGE_PIXELS = max(self._limit, max_pixels() // 2)
 
     def __exit__(self, *error: object) -> None:
         with self._lock:
             self._inside -= 1
             if self._inside == 0:
                 self._filters.__exit__(None, None, None)
+                Image.MAX_IMAGE_PIXELS = self._limit
 
 
 _QUIET = _Quiet()
@@ -72,18 +77,27 @@ def opened(data: bytes, name: str) -> Iterator[Image.Image]:
     """The picture's header, with its size checked before a single pixel is decoded."""
     if not data:
         raise DataError(f"{name}: the file is empty")
+    most = max_pixels()
     try:
         with _QUIET, Image.open(io.BytesIO(data)) as image:
-            _refuse(image, name)
+            _refuse(image, name, most)
             yield image
     except DataError:
         raise
-    except Image.DecompressionBombError as error:
-        raise TooLarge(f"{name}: {error}") from None
+    except Image.DecompressionBombError:
+        raise TooLargeError(_too_large(name, "its header claims", most)) from None
     except UnidentifiedImageError:
         raise DataError(f"{name}: cannot be decoded (not an image of a known format)") from None
     except Exception as error:  # Pillow's plugins raise whatever their parsers stumble on
         raise DataError(f"{name}: cannot be decoded ({_short(error)})") from None
+
+
+def max_pixels() -> int:
+    """The most pixels a picture may have: `TROPE_MAX_PIXELS`, else 100 million."""
+    told = os.environ.get("TROPE_MAX_PIXELS") or str(MAX_PIXELS)
+    if not told.isdecimal() or int(told) < 1:
+        raise UsageError(f"TROPE_MAX_PIXELS={told}: expected a whole number of at least 1")
+    return int(told)
 
 
 def decode(data: bytes, name: str = "image", size: int = SIZE) -> UInt8[np.ndarray, "h w 3"]:
@@ -110,11 +124,11 @@ def rgb(image: Image.Image) -> Image.Image:
     return image.copy() if changed is image else changed
 
 
-def _refuse(image: Image.Image, name: str) -> None:
+def _refuse(image: Image.Image, name: str, most: int) -> None:
     """Stop at the header what must not be decoded."""
     pixels = image.width * image.height
-    if pixels > MAX_PIXELS:
-        raise TooLarge(f"{name}: {pixels:,} pixels, more than {MAX_PIXELS:,}")
+    if pixels > most:
+        raise TooLargeError(_too_large(name, f"{pixels:,} pixels,", most))
     if image.format not in FORMATS:
         raise DataError(f"{name}: cannot be decoded ({image.format} files are not supported)")
 
@@ -148,6 +162,10 @@ def _eight_bit(image: Image.Image) -> Image.Image:
     else:
         values = values / 257.0
     return Image.fromarray(np.clip(np.rint(values), 0, 255).astype(np.uint8))
+
+
+def _too_large(name: str, found: str, most: int) -> str:
+    return f"{name}: {found} more than {most:,} pixels; TROPE_MAX_PIXELS allows more"
 
 
 def _short(error: Exception) -> str:

@@ -14,7 +14,7 @@ from jaxtyping import Bool, Int
 
 from trope.data.documents import loads
 from trope.data.fingerprints import fingerprint
-from trope.data.rejects import Rejected
+from trope.data.rejects import Rejected, Unit
 from trope.data.schema import JSON_MARK, SCHEMA, SPLIT_ALIASES
 from trope.data.selection import select
 from trope.data.stores import ImageStore
@@ -28,16 +28,19 @@ Rows = Int[np.ndarray, " rows"]
 class Pairs:
     """Image-text pairs in columns; selections share the columns they were made from.
 
-    `lines` is where each row stood in its file, `rejected` what could not be read at all, `remarks`
-    what the reader had to say about the whole.
+    `lines` is where each row stood in its file: its line, or the running number of its row where
+    there are no lines (`unit` says which). `rejected` is what could not be read at all, `remarks`
+    what the reader had to say about the whole, `source` what was opened.
     """
 
     table: pa.Table = field(repr=False)
     images: ImageStore = field(repr=False)
     root: Path
     lines: Rows = field(repr=False)
+    source: Path = field(repr=False)
     rejected: tuple[Rejected, ...] = field(default=(), repr=False)
     remarks: tuple[str, ...] = field(default=(), repr=False)
+    unit: Unit = field(default="line", repr=False)
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -65,7 +68,7 @@ class Pairs:
         """One column as Arrow data."""
         if name not in self.table.column_names:
             known = self.table.column_names
-            raise UsageError(f"{self.root}: no column '{name}'{suggestion(name, known)}")
+            raise UsageError(f"{self.source}: no column '{name}'{suggestion(name, known)}")
         return self.table.column(name)
 
     @cached_property
@@ -83,6 +86,10 @@ class Pairs:
         return pc.list_flatten(self.table.column("texts")), np.repeat(
             np.arange(len(self)), self.text_counts
         )
+
+    def place(self, row: int) -> str:
+        """Where a row stands, as a user can find it: `line 17`."""
+        return f"{self.unit} {self.lines[row]}"
 
     def take(self, rows: Rows) -> Pairs:
         """A selection of rows, in the given order."""

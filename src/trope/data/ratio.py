@@ -23,7 +23,7 @@ def training_ratio(pairs: Pairs, ratio: float, seed: int = 0) -> Pairs:
         raise ValueError(f"a ratio of training data lies in (0, 1], not {ratio}")
     train = np.asarray(pairs.column("split").to_numpy(zero_copy_only=False) == "train")
     if not train.any():
-        raise DataError(f"{pairs.root}: no row is in train, of which a share could be taken")
+        raise DataError(f"{pairs.source}: no row is in train, of which a share could be taken")
     owners = np.repeat(np.arange(len(pairs)), pairs.text_counts)
     images = _pictures(pairs)[owners]
     per_image = np.bincount(images[train[owners]])

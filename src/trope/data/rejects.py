@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
 from trope.errors import DataError
+
+Unit: TypeAlias = Literal["line", "row"]  # what the numbers of rows count
 
 
 @dataclass(frozen=True)
@@ -22,12 +25,14 @@ class Rejects:
 
     origin: str
     collect: bool = False
+    unit: Unit = "line"
     rows: list[Rejected] = field(default_factory=list)
 
     def add(self, line: int, reason: str, raw: bytes | str = "") -> None:
         """Record an unreadable row, or refuse the whole file in one line that names the row."""
         if not self.collect:
             advice = "`trope check` lists every such row, `--fix` sets them aside"
-            raise DataError(f"{self.origin}:{line}: {reason} ({advice})")
+            where = f":{line}" if self.unit == "line" else f": row {line}"
+            raise DataError(f"{self.origin}{where}: {reason} ({advice})")
         data = raw if isinstance(raw, bytes) else raw.encode("utf-8", "surrogateescape")
         self.rows.append(Rejected(line, reason, data.decode("utf-8", "backslashreplace")))

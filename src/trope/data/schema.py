@@ -6,9 +6,6 @@ columns. All conversions work on whole Arrow columns.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -55,16 +52,6 @@ def canonical(raw: pa.Table, lines: Int[np.ndarray, " rows"], origin: str) -> pa
     fields = [*SCHEMA, *(raw.schema.field(name) for name in extras)]
     arrays = [*(columns[name] for name in SCHEMA.names), *(raw.column(name) for name in extras)]
     return pa.table(arrays, schema=pa.schema(fields))
-
-
-def require(names: Iterable[str], origin: str) -> None:
-    """Refuse a table that has neither pictures nor texts, and say what it has instead."""
-    has = Counter(list(names))
-    if repeated := [name for name, count in has.items() if count > 1]:
-        raise DataError(f"{origin}: column {repeated[0]!r} appears twice")
-    if not has.keys() & {"image", "text", "texts", "image_feature", "text_feature"}:
-        found = ", ".join(sorted(has)) or "no columns"
-        raise DataError(f"{origin}: needs a column 'image', 'text' or 'texts'; found: {found}")
 
 
 def strings(column: pa.ChunkedArray, name: str, origin: str) -> pa.ChunkedArray:

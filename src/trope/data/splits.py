@@ -19,7 +19,7 @@ from trope.data.components import components
 from trope.data.digests import image_digests
 from trope.data.pairs import Pairs
 from trope.data.schema import split_names, strings
-from trope.errors import DataError
+from trope.errors import DataError, UsageError
 from trope.runtime import generator
 from trope.types import SPLITS
 
@@ -32,14 +32,18 @@ class SplitPlan:
     """How rows without a split get one: shares of train, val and test, or an existing column.
 
     Two pictures are the same by their bytes (`content`), which reads every file once, or by `path`.
+    With `again`, splits that rows already have are forgotten and all rows are split anew.
     """
 
     fractions: tuple[float, float, float] = (0.8, 0.1, 0.1)
     seed: int = 0
     column: str | None = None
     images: Literal["content", "path"] = "content"
+    again: bool = False
 
     def __post_init__(self) -> None:
+        if self.again and self.column:
+            raise ValueError("again splits anew, so that column has nothing to say")
         if len(self.fractions) != len(SPLITS):
             raise ValueError(f"fractions {self.fractions} must be three shares: train, val, test")
         if not (min(self.fractions) >= 0 and abs(sum(self.fractions) - 1) <= 1e-6):
@@ -69,7 +73,9 @@ def split(
     pairs: Pairs, plan: SplitPlan, digests: Shaped[np.ndarray, " rows"] | None = None
 ) -> tuple[Pairs, SplitReport]:
     """The rows with every missing split filled in, and what came of it."""
-    parts, belongs = _given(pairs, plan), _components(pairs, plan.images, digests)
+    parts = _given(pairs, plan)
+    _refuse_idle(pairs, parts, plan)
+    belongs = _components(pairs, plan.images, digests)
     made = "as given"
     if (parts < 0).any():
         made = "for all rows" if (parts < 0).all() else "for the rows that had none"
@@ -116,8 +122,8 @@ def folds(
     largest = int(np.bincount(belongs).max(initial=0))
     if largest > len(pairs) / k:
         raise DataError(
-            f"{pairs.root}: {k} folds hold at most {len(pairs) // k} rows each, but {largest} rows "
-            f"({largest / len(pairs):.0%}) are tied together by shared groups, images or texts"
+            f"{pairs.source}: {k} folds hold at most {len(pairs) // k} rows each, but {largest} "
+            f"rows ({largest / len(pairs):.0%}) are tied together by shared groups, images or texts"
         )
     return assign(belongs, (1 / k,) * k, seed)
 
@@ -150,14 +156,26 @@ def _highest(
 def _given(pairs: Pairs, plan: SplitPlan) -> Parts:
     """The splits the data set came with, from its own column or the one the plan names."""
     column = pairs.column("split")
+    if plan.again:
+        return np.full(len(pairs), -1)
     if plan.column:
-        column = split_names(strings(pairs.column(plan.column), plan.column, str(pairs.root)))
+        column = split_names(strings(pairs.column(plan.column), plan.column, str(pairs.source)))
     found = [name for name in pc.unique(column).to_pylist() if name is not None]
     if unknown := sorted(set(found) - set(SPLITS)):
         names = ", ".join(unknown[:5])
-        raise DataError(f"{pairs.root}: splits are named train, val or test; found: {names}")
+        raise DataError(f"{pairs.source}: splits are named train, val or test; found: {names}")
     positions = pc.fill_null(pc.index_in(column, value_set=pa.array(SPLITS)), -1)
     return np.asarray(positions, dtype=np.int64)
+
+
+def _refuse_idle(pairs: Pairs, parts: Parts, plan: SplitPlan) -> None:
+    """Shares that somebody has chosen are not passed over because all splits are there already."""
+    settled = (parts >= 0).all() and (parts == 1).any()
+    if settled and tuple(plan.fractions) != SplitPlan.fractions:
+        raise UsageError(
+            f"{pairs.source}: the rows have splits already, so that fractions {plan.fractions} "
+            "would change nothing; again=true splits anew"
+        )
 
 
 def _fill(parts: Parts, belongs: Components, plan: SplitPlan) -> Parts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,6 +19,7 @@ from trope.data.arrowfiles import map_arrow
 from trope.errors import DataError
 
 MAX_FILE_BYTES = 256 * 2**20
+DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 
 Rows = Int[np.ndarray, " rows"]
 
@@ -41,10 +43,21 @@ class ImageStore(Protocol):
 
 def inside(root: Path, relative: str) -> Path:
     """The file `relative` names below `root`; a path that leaves the folder is refused."""
-    parts = relative.split("/")
-    if relative.startswith("/") or ".." in parts or "\x00" in relative or {*parts} <= {"", "."}:
-        raise DataError(f"{relative!r}: the path leaves the data set's folder")
+    if why := refusal(relative):
+        raise DataError(
+            f"{relative!r}: {why}; a path must lead from the data set's folder to a file"
+        )
     return root / relative
+
+
+def refusal(relative: str) -> str:
+    """Why a path is not opened, wherever it would lead; empty for a plain path below a folder."""
+    parts = relative.split("/")
+    if relative.startswith("/") or DRIVE.match(relative):
+        return "is absolute"
+    if ".." in parts:
+        return "has '..'"
+    return "names no file" if {*parts} <= {"", "."} or "\x00" in relative else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +89,11 @@ class FolderImages:
         path = self.path(row)
         status = _status(path)
         return f"{self._base / path.relative_to(self.root)}|{status.st_size}|{status.st_mtime_ns}"
+
+    def elsewhere(self, row: int) -> Path | None:
+        """Where the file really is, if a link leads out of the folder."""
+        real = self.path(row).resolve()
+        return None if real.is_relative_to(self._base) else real
 
     def take(self, rows: Rows) -> FolderImages:
         """The same folder, other rows."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from trope.data.documents import dumps
+from trope.data.documents import json_line
 from trope.files import replacing
 from trope.types import Pair
 
@@ -27,7 +27,7 @@ def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
     count = 0
     with replacing(path) as handle:
         for row in rows:
-            handle.write(dumps(row) + b"\n")
+            handle.write(json_line(row))
             count += 1
     return count
 

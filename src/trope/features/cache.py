@@ -25,7 +25,7 @@ from trope.features.precomputed import Precomputed
 from trope.features.shards import Places, Shard, look_up
 from trope.features.table import FeatureTable
 from trope.files import locked
-from trope.runtime import cache_folder, progress_bar
+from trope.runtime import cache_folder, progress_bar, remark
 
 SHARD_BYTES = 32 * 2**20
 SHARD_IMAGES = 2_048  # about half a minute of a small network's work on two cores
@@ -57,6 +57,8 @@ def features(
     first, number = distinct(named.values[rows])
     job = _Job(pairs, network, kind, rows[first], named.values[rows[first]], workers)
     found = job.run()
+    for told in job.remarks:
+        remark(told)
     failed = [*named.failed, *_blamed(job.reasons, rows, number)]
     return _table(pairs, found, rows, number, sorted(failed), job.remarks)
 
@@ -206,7 +208,7 @@ def _table(
     good = found.part >= 0
     if not good.any():
         why = f" ({failed[0][1]})" if failed else ""
-        raise DataError(f"{pairs.root}: no row has a picture that can be used{why}")
+        raise DataError(f"{pairs.source}: no row has a picture that can be used{why}")
     position = np.where(good, np.cumsum(good) - 1, -1)
     of_row = np.full(len(pairs), -1)
     of_row[rows] = position[number]

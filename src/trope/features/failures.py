@@ -44,8 +44,9 @@ def remember(digests: Digests, reasons: list[str]) -> None:
 
 
 def _path() -> Path:
-    """Another decoder may read what this one cannot."""
-    return cache_folder() / "broken" / f"{images.VERSION}-{PIL.__version__}.json"
+    """Another decoder, or one with another limit, may read what this one cannot."""
+    name = f"{images.VERSION}-{PIL.__version__}-{images.max_pixels()}.json"
+    return cache_folder() / "broken" / name
 
 
 def _load(path: Path) -> dict[str, str]:

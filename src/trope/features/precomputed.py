@@ -69,12 +69,13 @@ def _rows(pairs: Pairs, column: str, count: int, path: Path) -> Int[np.ndarray, 
     try:
         places = np.asarray(pc.fill_null(values.cast(pa.int64()), -1))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise DataError(f"{pairs.root}: column '{column}' holds {values.type}, not rows") from None
+        why = f"column '{column}' holds {values.type}, not rows"
+        raise DataError(f"{pairs.source}: {why}") from None
     wrong = np.asarray(values.is_valid()) & ((places < 0) | (places >= count))
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
         raise DataError(
-            f"{pairs.root}: line {pairs.lines[row]}: {column} {places[row]} is not in {path.name}, "
+            f"{pairs.source}: {pairs.place(row)}: {column} {places[row]} is not in {path.name}, "
             f"which has {count:,} rows"
         )
     return places

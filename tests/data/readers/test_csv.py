@@ -62,7 +62,7 @@ class TestDialects:
             trope.open(write(tmp_path, "text,id,text\na,b,c\n"))
         with pytest.raises(DataError, match=r"needs a column 'image'.*found: caption, id"):
             trope.open(write(tmp_path, "id,caption\n1,a\n"))
-        with pytest.raises(DataError, match=r"pairs\.csv:1: not a UTF-8 text table"):
+        with pytest.raises(DataError, match=r"pairs\.csv:1: not UTF-8 text"):
             trope.open(write(tmp_path, "id,text,größe\n1,a,b".encode("latin-1")))
         with pytest.raises(DataError, match=r"pairs\.csv:1: not valid CSV"):
             trope.open(write(tmp_path, 'id,"text\n1,a\n'))
@@ -82,6 +82,59 @@ class TestDialects:
     def test_binary(self, tmp_path: Path, content: bytes, words: str) -> None:
         with pytest.raises(DataError, match=words):
             trope.open(write(tmp_path, content))
+
+
+class TestExcel:
+    @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+    @pytest.mark.parametrize("told", ["sep={}\r\n", '\ufeff"SEP={}"\n'])
+    @pytest.mark.parametrize("block", [8, 2**20])
+    def test_told_delimiter(
+        self,
+        tmp_path: Path,
+        delimiter: str,
+        told: str,
+        block: int,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        monkeypatch.setattr(lines, "BLOCK", block)
+        header = delimiter.join(["id", "a,b;c\td|e".replace(delimiter, ""), "text"])
+        content = told.format(delimiter) + f"{header}\r\n{delimiter.join(['1', 'x', 'y'])}\r\n"
+        pairs = trope.open(write(tmp_path, content))
+        assert pairs[0].texts == ("y",)
+        assert pairs.lines.tolist() == [3]
+
+    def test_the_header_is_named_by_its_own_line(self, tmp_path: Path) -> None:
+        with pytest.raises(DataError, match=r"pairs\.csv:2: not UTF-8 text"):
+            trope.open(write(tmp_path, "sep=;\nid;größe\n".encode("cp1252")))
+
+    @pytest.mark.parametrize(
+        ("encoding", "western"),
+        [("cp1252", True), ("latin-1", True), ("cp1251", False), ("shift-jis", False)],
+    )
+    def test_other_encodings_are_named(self, tmp_path: Path, encoding: str, western: bool) -> None:
+        said = {"cp1251": "Справедливость слепа", "shift-jis": "正義は盲目である"}
+        text = said.get(encoding, "naïve café, größer")
+        content = f'id,text\n1,plain\n2,"{text}"\n'.encode(encoding)
+        (rejected,) = trope.open(write(tmp_path, content), collect=True).rejected
+        assert rejected.line == 3
+        assert rejected.reason.startswith("'text' is not UTF-8 text; ")
+        assert rejected.reason.endswith("save it as UTF-8")
+        assert ("looks like Windows-1252" in rejected.reason) == western
+
+    def test_one_lost_letter_is_no_other_encoding(self, tmp_path: Path) -> None:
+        content = "text\nन्याय 1234567890 ".encode() + b"\xe9\n"
+        (rejected,) = trope.open(write(tmp_path, content), collect=True).rejected
+        assert "Windows" not in rejected.reason
+
+    def test_a_blank_before_quotation_marks_is_told(self, tmp_path: Path) -> None:
+        content = 'id, text\n1, "one, two"\n2, three, four\n'
+        reasons = [
+            row.reason for row in trope.open(write(tmp_path, content), collect=True).rejected
+        ]
+        assert [("a blank before a quotation mark" in reason) for reason in reasons] == [
+            True,
+            False,
+        ]
 
 
 class TestBadRows:

@@ -98,7 +98,10 @@ def test_hidden_files(data: Path, write_jpeg: Callable[..., Path]) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"caf\xe9", "c.txt: not UTF-8 text (unexpected end of data at byte 4)"),
+        (
+            b"caf\xe9",
+            "c.txt: not UTF-8 text; looks like Windows-1252: save it as UTF-8 (unexpected",
+        ),
         ("zwölf".encode("utf-16"), "c.txt: not UTF-8 text"),
     ],
 )
@@ -106,7 +109,7 @@ def test_bad_texts(data: Path, content: bytes, words: str) -> None:
     texts(data, c=content)
     with pytest.raises(DataError) as caught:
         trope.open(data)
-    assert str(caught.value).startswith(f"{data}:3: {words}")
+    assert str(caught.value).startswith(f"{data}: row 3: {words}")
     pairs = trope.open(data, collect=True)
     assert pairs.ids == ["a", "b"]
     assert [(row.line, row.raw) for row in pairs.rejected] == [(3, "c.jpeg")]

@@ -42,7 +42,11 @@ class TestBrokenLines:
                 b'  {"id": "17" "text": 1}  ',
                 "not valid JSON (Expecting ',' delimiter at column 15)",
             ),
-            (b'{"id": "17", "text": "\xff\xfe"}', "not UTF-8 text (invalid start byte at byte 23)"),
+            (
+                b'{"id": "17", "text": "\xff\xfe"}',
+                "not UTF-8 text; looks like Windows-1252: save it",
+            ),
+            (b'{"id": "17", "text": "\xe0\xff\x9d"}', "not UTF-8 text; save it as UTF-8 (invalid"),
             (b'{"id": "17", "text": "\\ud800"}', "half of a surrogate pair"),
             (b'{"text": "raw \x00 control"}', "not valid JSON"),
             (b'["17", "t"]', "expected an object {…}, found list"),

@@ -148,7 +148,7 @@ def test_texts_that_are_not_utf8(tmp_path: Path) -> None:
             [broken_texts(b"p", b"q", b"r", b"s", b"\xe0\xa4")], ["inner"]
         ),
     }
-    with pytest.raises(DataError, match=r"pairs\.parquet:2: 'text' is not UTF-8 text"):
+    with pytest.raises(DataError, match=r"pairs\.parquet: row 2: 'text' is not UTF-8 text"):
         opened(tmp_path, **columns)
     pairs = opened(tmp_path, collect=True, **columns)
     assert pairs.ids == ["1", "4"]

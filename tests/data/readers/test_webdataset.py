@@ -155,7 +155,7 @@ def test_bad_samples(tmp_path: Path, files: Files, extra: Files, reason: str) ->
     path = write(tmp_path / "x.tar", [*files[:2], *extra, ("z.txt", b"last")])
     with pytest.raises(DataError) as caught:
         trope.open(path)
-    assert str(caught.value).startswith(f"{path}:2: ")
+    assert str(caught.value).startswith(f"{path}: row 2: ")
     assert reason in str(caught.value)
     pairs = trope.open(path, collect=True)
     assert "b" not in pairs.ids

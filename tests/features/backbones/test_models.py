@@ -40,6 +40,8 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
         MissingExtra, match=r"microsoft/resnet-50.*pip install 'trope\[transformers\]'"
     ):
         backbone("microsoft/resnet-50")
+    with pytest.raises(MissingExtra, match=r"-e '\.\[transformers\]'; did you mean 'efficientnet"):
+        backbone("eficientnet-lite0")
 
 
 def test_a_folder_that_is_no_model(tmp_path: Path) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 from jaxtyping import Shaped
 
+from trope.config import plain
 from trope.data.check import rows
 from trope.data.check.fix import fix
 from trope.data.check.leakage import leaks
@@ -41,6 +43,7 @@ def check(pairs: Pairs, settings: CheckSettings | None = None) -> Report:
         rows.bad_splits,
         rows.outside_paths,
         rows.bad_labels,
+        rows.bad_numbers,
         rows.bad_features,
     ):
         found.extend(look(pairs))
@@ -53,7 +56,7 @@ def check(pairs: Pairs, settings: CheckSettings | None = None) -> Report:
         found.extend(copies(pairs, digests))
     found.extend(leaks(pairs, digests, settings.near if settings.near_texts else None))
     problems.extend(_placed(pairs, found))
-    return _report(pairs, problems, digests)
+    return _report(pairs, problems, digests, settings)
 
 
 def _unread(pairs: Pairs) -> Iterator[Problem]:
@@ -73,11 +76,20 @@ def _placed(pairs: Pairs, found: Iterable[tuple[str, int, str]]) -> Iterator[Pro
             yield Problem(code, int(pairs.lines[row]), ids[row].as_py(), detail)
 
 
-def _report(pairs: Pairs, problems: list[Problem], digests: Shaped[np.ndarray, " rows"]) -> Report:
-    unusable = {problem.line for problem in problems if problem.severity == "error"}
+def _report(
+    pairs: Pairs,
+    problems: list[Problem],
+    digests: Shaped[np.ndarray, " rows"],
+    settings: CheckSettings,
+) -> Report:
     total = len(pairs) + len(pairs.rejected)
-    splits = {
-        item["values"] or "none": item["counts"]
-        for item in pc.value_counts(pairs.column("split")).to_pylist()
-    }
-    return Report(str(pairs.root), total, total - len(unusable), tuple(problems), splits, digests)
+    found = Report(str(pairs.source), total, total, tuple(problems), digests=digests)
+    good = found.good(pairs.lines)
+    splits = pc.value_counts(pairs.column("split").filter(pa.array(good))).to_pylist()
+    return replace(
+        found,
+        usable=int(good.sum()),
+        splits={item["values"] or "none": item["counts"] for item in splits},
+        config=plain(settings),
+        unit=pairs.unit,
+    )

@@ -7,19 +7,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from PIL import Image
 
 from trope.data.check.problems import Problem, Report
-from trope.data.images import opened
+from trope.data.identity import same_text
+from trope.data.images import max_pixels, opened
 from trope.data.pairs import Pairs
 from trope.data.stores import FolderImages
 from trope.data.writer import as_row, write_pairs, write_rows
-from trope.files import place, replacing, replacing_folder
-from trope.runtime import progress
+from trope.files import place, replacing, replacing_folder, write_json
+from trope.runtime import progress, provenance
 from trope.types import Pair
 
 REJECTED = "rejected.jsonl"
+SETTINGS = "check.json"
 
 
 def fix(pairs: Pairs, report: Report, out: Path) -> tuple[int, int]:
@@ -28,7 +29,7 @@ def fix(pairs: Pairs, report: Report, out: Path) -> tuple[int, int]:
     for problem in report.problems:
         if problem.severity == "error":
             reasons.setdefault(problem.line, []).append(problem)
-    good = pairs.where(~np.isin(pairs.lines, np.fromiter(reasons, np.int64, len(reasons))))
+    good = pairs.where(report.good(pairs.lines))
     with replacing_folder(out, fresh=True) as partial:
         kept = write_pairs(partial, progress(_placed(good, partial), "writing rows", len(good)))
         for array in sorted(pairs.root.glob("features/*.npy")):
@@ -36,6 +37,8 @@ def fix(pairs: Pairs, report: Report, out: Path) -> tuple[int, int]:
         rejected = write_rows(partial / REJECTED, _rejected(pairs, reasons))
         if not rejected:
             (partial / REJECTED).unlink()
+        made = provenance() | {"max_pixels": str(max_pixels())}
+        write_json(partial / SETTINGS, report.document() | {"provenance": made})
     return kept, rejected
 
 
@@ -52,7 +55,7 @@ def _placed(pairs: Pairs, folder: Path) -> Iterator[Pair]:
 
 
 def _without_blanks(pair: Pair) -> Pair:
-    kept = tuple(text for text in pair.texts if text.strip())
+    kept = tuple(text for text in pair.texts if same_text(text))
     return pair if len(kept) == len(pair.texts) else replace(pair, texts=kept)
 
 

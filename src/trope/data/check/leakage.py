@@ -63,7 +63,7 @@ def _parts(pairs: Pairs) -> Int[np.ndarray, " rows"]:
 
 def _where(pairs: Pairs, row: int, other: int) -> str:
     ids, splits = pairs.column("id"), pairs.column("split")
-    there = f"line {pairs.lines[other]} ({ids[other].as_py()}, {splits[other].as_py()})"
+    there = f"{pairs.place(other)} ({ids[other].as_py()}, {splits[other].as_py()})"
     return f"{splits[row].as_py()}: also in {there}"
 
 

@@ -13,9 +13,9 @@ from PIL import Image
 
 from trope.data.digests import digest
 from trope.data.identity import codes
-from trope.data.images import TooLarge, opened
+from trope.data.images import TooLargeError, opened
 from trope.data.pairs import Pairs
-from trope.data.stores import ImageStore
+from trope.data.stores import FolderImages, ImageStore
 from trope.errors import DataError
 from trope.runtime import cores, progress
 
@@ -37,7 +37,7 @@ def examine(store: ImageStore, row: int, name: str) -> Examined:
     try:
         data = store.read(row)
     except DataError as error:
-        return Examined("image-missing", str(error))
+        return Examined("image-missing", f"{error}{_hint(name)}")
     if not data:
         return Examined("image-empty", name)
     try:
@@ -45,12 +45,24 @@ def examine(store: ImageStore, row: int, name: str) -> Examined:
             size, kind = image.size, image.format or ""
             image.draft("RGB", (TINY, TINY))  # less work, and still every byte is read
             image.load()
-    except TooLarge as error:
+    except TooLargeError as error:
         return Examined("image-too-large", str(error))
     except DataError as error:
         truncated = "truncated" in str(error).lower()
         return Examined("image-truncated" if truncated else "image-corrupt", str(error))
-    return Examined(*_doubts(name, kind, size), digest(data))
+    doubt = _doubts(name, kind, size)
+    if not doubt[0] and isinstance(store, FolderImages) and (real := store.elsewhere(row)):
+        doubt = "image-linked", f"{name} is {real}"
+    return Examined(*doubt, digest(data))
+
+
+def _hint(name: str) -> str:
+    """What is probably wrong with the name of a picture that is not there."""
+    if "\\" in name:
+        return "; folders are told apart by /, not by a backslash"
+    if "://" in name:
+        return "; an address is not fetched: name the file of the picture"
+    return "; the path has a blank at its end" if name != name.strip() else ""
 
 
 def _doubts(name: str, kind: str, size: tuple[int, int]) -> tuple[str | None, str]:
@@ -88,7 +100,7 @@ def copies(pairs: Pairs, digests: Shaped[np.ndarray, " rows"]) -> Iterator[tuple
     for row, other in zip(rows, origin, strict=True):
         if paths[row] != paths[other]:
             name, twin = (pairs.column("image")[int(i)].as_py() for i in (row, other))
-            yield "image-copied", int(row), f"{name} is {twin} (line {pairs.lines[other]})"
+            yield "image-copied", int(row), f"{name} is {twin} ({pairs.place(int(other))})"
 
 
 def _distinct(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
-from jaxtyping import Shaped
+from jaxtyping import Bool, Int, Shaped
+
+from trope.data.rejects import Unit
 
 Severity = Literal["error", "warning"]
 
@@ -27,7 +29,7 @@ KINDS: dict[str, Kind] = {
     "text-empty": Kind("error", "no text of the row has content"),
     "feature-missing": Kind("error", "the row's precomputed feature is not there"),
     "split-unknown": Kind("error", "the split is none of train, val, test"),
-    "path-outside": Kind("error", "the image's path leaves the data set's folder"),
+    "path-outside": Kind("error", "the image's path is absolute, has '..' or names no file"),
     "image-missing": Kind("error", "the image cannot be read"),
     "image-empty": Kind("error", "the image file has zero bytes"),
     "image-too-large": Kind("error", "the image has absurdly many pixels"),
@@ -46,7 +48,9 @@ KINDS: dict[str, Kind] = {
     "text-long": Kind("warning", "the text is extremely long"),
     "image-copied": Kind("warning", "the same picture is there under another name"),
     "image-misnamed": Kind("warning", "the image's ending does not fit its content"),
+    "image-linked": Kind("warning", "the image is a link that leads out of the data set's folder"),
     "image-tiny": Kind("warning", "the image has less than 16 pixels on a side"),
+    "number-lost": Kind("warning", "a column has NaN or infinite numbers; --fix writes null"),
     "label-blank": Kind("warning", "a label is empty"),
     "label-missing": Kind("warning", "the row has no label though others have"),
     "label-unseen": Kind("warning", "the label occurs in no training row"),
@@ -56,7 +60,10 @@ KINDS: dict[str, Kind] = {
 
 @dataclass(frozen=True)
 class Problem:
-    """One finding: where it is and what exactly; line 0 means the data set as a whole."""
+    """One finding: where it is and what exactly; line 0 means the data set as a whole.
+
+    `line` is what `Pairs.lines` has: the running number of the row where there are no lines.
+    """
 
     code: str
     line: int
@@ -71,18 +78,24 @@ class Problem:
 
 @dataclass(frozen=True)
 class Report:
-    """Everything found in a data set."""
+    """Everything found in a data set; `splits` counts the usable rows."""
 
     data: str
     rows: int
     usable: int
     problems: tuple[Problem, ...]
     splits: dict[str, int] = field(default_factory=dict)
+    config: dict[str, Any] = field(default_factory=dict)
+    unit: Unit = "line"
     digests: Shaped[np.ndarray, " rows"] | None = field(default=None, repr=False, compare=False)
 
     def count(self, severity: Severity) -> int:
         """How many findings of one severity there are."""
         return sum(problem.severity == severity for problem in self.problems)
+
+    def good(self, lines: Int[np.ndarray, " rows"]) -> Bool[np.ndarray, " rows"]:
+        """Which of the rows at `lines` can be used."""
+        return ~np.isin(lines, [p.line for p in self.problems if p.severity == "error"])
 
     def by_code(self) -> dict[str, list[Problem]]:
         """Findings under their codes, in the order of `KINDS`: errors first."""
@@ -99,7 +112,9 @@ class Report:
             "usable": self.usable,
             "errors": self.count("error"),
             "warnings": self.count("warning"),
+            "unit": self.unit,
             "splits": self.splits,
+            "config": self.config,
             "problems": [
                 {
                     "code": code,

@@ -12,9 +12,10 @@ from jaxtyping import Bool
 
 from trope.data.identity import codes, same_text
 from trope.data.pairs import Pairs
+from trope.data.stores import refusal
 from trope.types import SPLITS
 
-OUTSIDE = r"^/|^[A-Za-z]:[\\/]|(^|/)\.\.(/|$)|\x00"
+OUTSIDE = r"^/|^[A-Za-z]:[\\/]|(^|/)\.\.(/|$)|\x00|^[./]+$"  # or more than `refusal` refuses
 LONG_TEXT = 100_000
 SHOWN = 60
 
@@ -27,16 +28,17 @@ def repeated_ids(pairs: Pairs) -> Found:
     numbers = codes(pairs.column("id"))
     _, first, inverse = np.unique(numbers, return_index=True, return_inverse=True)
     for row in np.flatnonzero(first[inverse] != np.arange(len(pairs))):
-        line = pairs.lines[first[inverse[row]]]
-        yield "id-repeated", int(row), f"id {pairs.column('id')[row].as_py()!r} is line {line}'s"
+        place = pairs.place(int(first[inverse[row]]))
+        yield "id-repeated", int(row), f"id {pairs.column('id')[row].as_py()!r} is {place}'s"
 
 
 def outside_paths(pairs: Pairs) -> Found:
-    """Paths that are absolute or climb out of the folder."""
+    """Paths that are absolute or climb, wherever they would lead."""
     paths = pairs.column("image")
     bad = pc.fill_null(pc.match_substring_regex(paths, OUTSIDE), False)
     for row in np.flatnonzero(np.asarray(bad)):
-        yield "path-outside", int(row), _shown(paths[row].as_py())
+        if why := refusal(paths[row].as_py()):
+            yield "path-outside", int(row), f"{_shown(paths[row].as_py())} {why}"
 
 
 def missing_sides(pairs: Pairs) -> Found:
@@ -97,6 +99,30 @@ def bad_labels(pairs: Pairs) -> Found:
         unseen = np.asarray(pc.invert(pc.is_in(labels, value_set=seen)))
         for i in np.flatnonzero(unseen & ~blank):
             yield "label-unseen", int(owners[i]), repr(labels[i].as_py())
+
+
+def bad_numbers(pairs: Pairs) -> Found:
+    """Extra columns with numbers that JSON has no word for, each at its first such row."""
+    for name in pairs.extra_columns:
+        chunks = [_odd(chunk) for chunk in pairs.column(name).chunks]
+        odd = np.flatnonzero(np.concatenate([np.zeros(0, bool), *chunks]))
+        if len(odd):
+            yield "number-lost", int(odd[0]), f"'{name}' in {len(odd):,} rows"
+
+
+def _odd(array: pa.Array) -> Mask:
+    """Which cells hold NaN or infinity, themselves or inside a list or struct."""
+    if pa.types.is_floating(array.type):
+        finite = pc.is_finite(array.cast(pa.float64()))
+        return ~np.asarray(pc.fill_null(finite, True)).astype(bool)
+    if pa.types.is_struct(array.type):
+        inner = [np.zeros(len(array), bool), *map(_odd, array.flatten())]
+        return np.asarray(np.any(inner, axis=0))
+    if pa.types.is_list(array.type) or pa.types.is_large_list(array.type):
+        owners = np.asarray(pc.list_parent_indices(array))
+        counts = np.bincount(owners[_odd(pc.list_flatten(array))], minlength=len(array))
+        return np.asarray(counts > 0)
+    return np.zeros(len(array), bool)
 
 
 def bad_features(pairs: Pairs) -> Found:

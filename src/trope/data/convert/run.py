@@ -14,7 +14,7 @@ from trope.config import plain
 from trope.data.convert import arrays
 from trope.data.convert.layout import NO_TEXT, Contents, Features, Format, Found, Missing, Row
 from trope.data.convert.pictures import PictureError, Pictures
-from trope.data.documents import dumps
+from trope.data.documents import dumps, json_line
 from trope.errors import DataError, TropeError, UsageError
 from trope.files import refuse_existing, replacing, replacing_folder, write_json
 from trope.runtime import progress, provenance
@@ -174,9 +174,9 @@ class _Late:
 def _line(row: Row) -> bytes:
     """A row as a JSON line; half characters, which no file can hold, become replacement marks."""
     try:
-        return dumps(row) + b"\n"
+        return json_line(row)
     except UnicodeEncodeError:
-        return dumps(_whole(row)) + b"\n"
+        return json_line(_whole(row))
 
 
 def _whole(value: Any) -> Any:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from trope.data import naming
 from trope.data.pairs import Pairs
 from trope.data.readers import csv, folder, huggingface, jsonl, parquet, webdataset
 from trope.data.readers.opened import Opened
 from trope.data.rejects import Rejects
 from trope.errors import DataError, UsageError
 
-Reader = Callable[[Path, Rejects], Opened]
+Reader = Callable[[Path, Rejects, naming.Columns], Opened]
 
 READERS: dict[str, Reader] = {
     ".jsonl": jsonl.read,
@@ -24,20 +25,29 @@ READERS: dict[str, Reader] = {
 }
 
 
-def open(path: str | os.PathLike[str], *, collect: bool = False) -> Pairs:
+LINED = (jsonl.read, csv.read)  # the others have rows, but no lines
+
+
+def open(
+    path: str | os.PathLike[str],
+    *,
+    collect: bool = False,
+    columns: Mapping[str, str] | None = None,
+) -> Pairs:
     """Open a data set: a table (`.jsonl`, `.csv`, `.tsv`, `.parquet`), tar shards, or a folder.
 
     A folder holds `pairs.jsonl` (or `.csv`, `.tsv`, `.parquet`), or WebDataset `.tar` shards, or a
     Hugging Face data set saved to disk, or pictures with a `.txt` of the same name. An unreadable
     row is an error that names it; with `collect` such rows are set aside in `Pairs.rejected`.
+    Columns under other names are mapped by `columns`, such as `{"text": "headline"}`.
     """
     if not os.fspath(path):
         raise UsageError("no file or folder was named")
-    place = Path(path)
+    place, mapping = Path(path), naming.mapped(columns)
     try:
         source, reader = _reader(place)
-        rejects = Rejects(str(source), collect)
-        opened = reader(source, rejects)
+        rejects = Rejects(str(source), collect, "line" if reader in LINED else "row")
+        opened = reader(source, rejects, mapping)
     except PermissionError as error:
         raise UsageError(f"{error.filename or place}: no permission to read it") from None
     except OSError as error:
@@ -46,7 +56,10 @@ def open(path: str | os.PathLike[str], *, collect: bool = False) -> Pairs:
         raise DataError(f"{source}: empty: there is no row in it")
     root = source if source.is_dir() else source.parent
     rejected = tuple(sorted(rejects.rows, key=lambda row: row.line))
-    return Pairs(opened.table, opened.images, root, opened.lines, rejected, opened.remarks)
+    remarks = (*opened.remarks, *naming.overlooked(opened.table))
+    return Pairs(
+        opened.table, opened.images, root, opened.lines, place, rejected, remarks, rejects.unit
+    )
 
 
 def _reader(path: Path) -> tuple[Path, Reader]:

@@ -12,23 +12,25 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from jaxtyping import Int
 
+from trope.data import naming
 from trope.data.readers.cells import LISTED, UnfitError, listed
+from trope.data.readers.lines import not_utf8
 from trope.data.readers.opened import Opened
 from trope.data.readers.records import Block, long_cells, records
 from trope.data.readers.rows import undisturbed
 from trope.data.rejects import Rejects
-from trope.data.schema import KNOWN, LISTS, blank_to_null, canonical, require, single_lists
+from trope.data.schema import KNOWN, LISTS, blank_to_null, canonical, single_lists
 from trope.data.stores import FolderImages
 from trope.errors import DataError
 
 SEPARATOR = "|"
 
 
-def read(path: Path, rejects: Rejects) -> Opened:
+def read(path: Path, rejects: Rejects, mapping: naming.Columns) -> Opened:
     """Read a CSV with a header; `labels` cells are split at `|`, `texts` cells are JSON lists."""
     with undisturbed(), long_cells():
         blocks = records(path)
-        names = _header(path, first := next(blocks))
+        names = _header(path, first := next(blocks), mapping)
         parts = [_part(block, names, rejects) for block in chain([first], blocks)]
     lines = np.concatenate([lines for lines, _ in parts])
     cells = pa.Table.from_batches([batch for _, batch in parts])
@@ -37,16 +39,17 @@ def read(path: Path, rejects: Rejects) -> Opened:
     return Opened(table, lines, FolderImages(path.parent, table.column("image")))
 
 
-def _header(path: Path, block: Block) -> list[str]:
+def _header(path: Path, block: Block, mapping: naming.Columns) -> list[str]:
     """Take the names of the columns off the first block; one without a name gets its number."""
-    if not block.rows or (block.broken and block.broken[0][0] == 1):
+    if not block.rows or (block.broken and block.broken[0][0] < block.lines[0]):
         reason = block.broken[0][1] if block.broken else "not valid CSV (the header does not end)"
-        raise DataError(f"{path}:1: {reason}")
-    header, raw, _ = block.rows.pop(0), block.raws.pop(0), block.lines.pop(0)
+        raise DataError(f"{path}:{block.broken[0][0] if block.broken else 1}: {reason}")
+    header, raw, line = block.rows.pop(0), block.raws.pop(0), block.lines.pop(0)
     if not _is_text(raw):
-        raise DataError(f"{path}:1: not a UTF-8 text table")
-    names = [name.strip() or f"column {i}" for i, name in enumerate(header, 1)]
-    require(names, str(path))
+        raise DataError(f"{path}:{line}: {not_utf8(raw)}")
+    there = [name.strip() or f"column {i}" for i, name in enumerate(header, 1)]
+    names = naming.meant(there, mapping, str(path))
+    naming.require(names, str(path), mapping)
     return names
 
 
@@ -79,9 +82,11 @@ def _batch(
 def _fault(row: list[str], names: list[str]) -> str:
     """Why a row cannot be used; a blank line says nothing, which is no fault."""
     if row and len(row) != len(names):
-        return f"{len(row)} cells where the header has {len(names)}"
-    bad = [name for name, cell in zip(names, row, strict=False) if not _is_text(cell)]
-    return f"'{bad[0]}' is not UTF-8 text" if bad else ""
+        loose = any(cell.lstrip(" ").startswith('"') for cell in row)
+        blank = "; there is a blank before a quotation mark" if loose else ""
+        return f"{len(row)} cells where the header has {len(names)}{blank}"
+    bad = [(name, cell) for name, cell in zip(names, row, strict=False) if not _is_text(cell)]
+    return f"'{bad[0][0]}' is {not_utf8(bad[0][1])}" if bad else ""
 
 
 def _is_text(cell: str) -> bool:

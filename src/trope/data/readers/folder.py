@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from trope.data import naming
+from trope.data.readers.lines import not_utf8
 from trope.data.readers.opened import Opened
 from trope.data.readers.rows import Columns, Row
 from trope.data.rejects import Rejects
@@ -49,12 +51,12 @@ class _Scan:
     files: int = 0
 
 
-def read(root: Path, rejects: Rejects) -> Opened:
+def read(root: Path, rejects: Rejects, mapping: naming.Columns) -> Opened:
     """Pair pictures with texts by name; a top folder `train`, `val` or `test` gives the split."""
     scan = _scan(root)
     if not any(_stem(name) in scan.texts for name in scan.images):
         raise DataError(_nothing(root, scan))
-    columns = Columns(rejects)
+    columns = Columns(rejects, mapping)
     copies = Counter(map(_stem, scan.images))
     for start in range(0, len(scan.images), BLOCK):
         numbered = enumerate(scan.images[start : start + BLOCK], start + 1)
@@ -129,10 +131,12 @@ def _text(path: Path) -> str:
         raise ValueError(f"larger than {MAX_TEXT_BYTES >> 20} MiB")
     if not path.is_file():
         raise ValueError("not a file")
+    content = path.read_bytes()
     try:
-        return path.read_bytes().decode("utf-8-sig").strip()
+        return content.decode("utf-8-sig").strip()
     except UnicodeDecodeError as error:
-        raise ValueError(f"not UTF-8 text ({error.reason} at byte {error.start + 1})") from None
+        why = not_utf8(content.decode("utf-8", "surrogateescape"))
+        raise ValueError(f"{why} ({error.reason} at byte {error.start + 1})") from None
 
 
 def _nothing(root: Path, scan: _Scan) -> str:

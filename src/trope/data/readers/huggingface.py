@@ -11,11 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from jaxtyping import Int
 
+from trope.data import naming
 from trope.data.arrowfiles import map_arrow
 from trope.data.readers.opened import Opened
 from trope.data.readers.validity import readable
 from trope.data.rejects import Rejects
-from trope.data.schema import canonical, require
+from trope.data.schema import canonical
 from trope.data.stores import ArrowImages, FolderImages, ImageStore
 from trope.errors import DataError
 
@@ -32,7 +33,7 @@ def recognizes(root: Path) -> bool:
     return described and b'"_data_files"' in state.read_bytes()
 
 
-def read(root: Path, rejects: Rejects) -> Opened:
+def read(root: Path, rejects: Rejects, mapping: naming.Columns) -> Opened:
     """All splits of the folder as one data set; the one `Image` column is the picture."""
     parts = [_Part(name, folder) for name, folder in _folders(root)]
     image = _image_column(parts, root)
@@ -40,7 +41,8 @@ def read(root: Path, rejects: Rejects) -> Opened:
         raw = pa.concat_tables([part.columns(image) for part in parts], promote_options="default")
     except pa.ArrowException as error:
         raise DataError(f"{root}: the splits do not fit together ({error})") from None
-    require(raw.column_names, str(root))
+    raw = raw.rename_columns(naming.meant(raw.column_names, mapping, str(root)))
+    naming.require(raw.column_names, str(root), mapping)
     raw, lines = readable(raw, np.arange(1, len(raw) + 1), rejects)
     table = canonical(raw, lines, str(root))
     store: ImageStore = FolderImages(root, table.column("image"))

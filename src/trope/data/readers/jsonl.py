@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import orjson
 
+from trope.data import naming
 from trope.data.documents import dumps
-from trope.data.readers.lines import blocks
+from trope.data.readers.lines import blocks, not_utf8
 from trope.data.readers.opened import Opened
 from trope.data.readers.rows import Columns, Row, undisturbed
 from trope.data.rejects import Rejects
@@ -22,9 +23,9 @@ LONG_NUMBER = re.compile(rb"[0-9]{20}|-[0-9]{19}")
 STRIDE = 4  # nineteen digits in a row are met at least four times
 
 
-def read(path: Path, rejects: Rejects) -> Opened:
+def read(path: Path, rejects: Rejects, mapping: naming.Columns) -> Opened:
     """Read a JSONL file into columns; memory holds the columns and one block of rows."""
-    columns = Columns(rejects)
+    columns = Columns(rejects, mapping)
     with undisturbed():
         for start, lines in blocks(path):
             columns.add(*_parse(start, lines, rejects))
@@ -67,7 +68,8 @@ def _parse_line(number: int, line: bytes, rejects: Rejects) -> Row | None:
             return row
         reason = f"expected an object {{…}}, found {type(row).__name__}"
     except UnicodeDecodeError as error:
-        reason = f"not UTF-8 text ({error.reason} at byte {error.start + 1})"
+        text = line.decode("utf-8", "surrogateescape")
+        reason = f"{not_utf8(text)} ({error.reason} at byte {error.start + 1})"
     except UnicodeEncodeError:
         reason = "not valid text (half of a surrogate pair)"
     except (ValueError, RecursionError) as error:

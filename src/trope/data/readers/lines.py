@@ -30,6 +30,17 @@ def blocks(path: Path) -> Iterator[tuple[int, list[bytes]]]:
     yield number, [rest]
 
 
+def not_utf8(text: str) -> str:
+    """What is wrong with a text whose bytes were kept as lone surrogates, and what to do."""
+    odd = sum("\udc80" <= letter <= "\udcff" for letter in text)
+    western = odd < len(text) / 2 and len(text) - odd == len(text.encode("ascii", "ignore"))
+    try:
+        text.encode("utf-8", "surrogateescape").decode("cp1252")
+    except UnicodeDecodeError:
+        western = False
+    return f"not UTF-8 text; {'looks like Windows-1252: ' if western else ''}save it as UTF-8"
+
+
 def _start(path: Path, block: bytes) -> bytes:
     """The first block without its byte order mark."""
     if block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):

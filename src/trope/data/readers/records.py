@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from trope.data.readers.lines import blocks
 
 MAX_CELL = 16 * 2**20
 DELIMITERS = ",;\t|"
+TOLD = re.compile(r'"?sep=([,;\t|])"?\r?', re.I)  # Excel's first line
 
 
 @dataclass
@@ -27,8 +29,12 @@ class Block:
 def records(path: Path) -> Iterator[Block]:
     """All records, the header among them; bytes that are no UTF-8 become lone surrogates."""
     start, rest, delimiter = 1, list[str](), ""
-    for _, raw in blocks(path):
+    for number, raw in blocks(path):
         lines = rest + b"\n".join(raw).decode("utf-8", "surrogateescape").split("\n")
+        if number == 1 and (told := TOLD.fullmatch(lines[0])):
+            delimiter, start, lines = told[1], 2, lines[1:]
+        if not lines:
+            continue
         delimiter = delimiter or _delimiter(path, lines[0])
         block, used = _parse(start, lines, delimiter)
         yield block

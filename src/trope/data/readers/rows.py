@@ -14,9 +14,10 @@ import numpy as np
 import pyarrow as pa
 from jaxtyping import Int
 
+from trope.data import naming
 from trope.data.readers.cells import Column, extra, joined, known
 from trope.data.rejects import Rejects
-from trope.data.schema import KNOWN, SCHEMA, canonical, require
+from trope.data.schema import KNOWN, SCHEMA, canonical
 
 Row = dict[str, Any]
 GROUP = 16  # blocks that become one chunk: small blocks read fast, large chunks are found fast
@@ -37,8 +38,9 @@ def undisturbed() -> Iterator[None]:
 class Columns:
     """Takes rows with their line numbers and gives back one canonical table."""
 
-    def __init__(self, rejects: Rejects) -> None:
+    def __init__(self, rejects: Rejects, mapping: naming.Columns) -> None:
         self.rejects = rejects
+        self.mapping = mapping
         self.tables: list[pa.Table] = []
         self.recent: list[pa.Table] = []
         self.lines: list[Int[np.ndarray, " rows"]] = []
@@ -49,8 +51,10 @@ class Columns:
     ) -> None:
         """Append a block; a row whose known fields cannot be used is rejected with its line."""
         bad: dict[int, str] = {}
-        names = dict.fromkeys(chain.from_iterable(rows))
-        columns = [_column(name, cells, bad) for name, cells in _columns(list(names), rows)]
+        there = list(dict.fromkeys(chain.from_iterable(rows)))
+        names = naming.meant(there, self.mapping, self.rejects.origin)
+        cells = _columns(there, rows)
+        columns = [_column(name, column, bad) for name, column in zip(names, cells, strict=True)]
         if bad:
             for i, reason in sorted(bad.items()):
                 self.rejects.add(
@@ -59,7 +63,7 @@ class Columns:
             good = [i for i in range(len(rows)) if i not in bad]
             self.add([lines[i] for i in good], [rows[i] for i in good])
         elif rows:
-            self.names.update(names)
+            self.names.update(dict.fromkeys(names))
             empty = [known("id", [None] * len(rows), bad)]  # rows without any field are rows still
             self._append(np.array(lines, np.int64), columns or empty)
 
@@ -68,7 +72,7 @@ class Columns:
         self._settle()
         if not self.tables:
             return SCHEMA.empty_table(), np.empty(0, np.int64)
-        require(self.names, self.rejects.origin)
+        naming.require(self.names, self.rejects.origin, self.mapping)
         return _unify(self.tables), np.concatenate(self.lines)
 
     def _append(self, lines: Int[np.ndarray, " rows"], columns: Sequence[Column]) -> None:
@@ -85,12 +89,12 @@ class Columns:
             self.recent.clear()
 
 
-def _columns(names: Sequence[str], rows: Sequence[Row]) -> Iterator[tuple[str, list[Any]]]:
-    """Each name with its cells; rows that all have every name are read the faster way."""
+def _columns(names: Sequence[str], rows: Sequence[Row]) -> Iterator[list[Any]]:
+    """The cells under each name; rows that all have every name are read the faster way."""
     complete = set(map(len, rows)) == {len(names)}
     for name in names:
         cells = map(itemgetter(name), rows) if complete else (row.get(name) for row in rows)
-        yield name, list(cells)
+        yield list(cells)
 
 
 def _column(name: str, cells: list[Any], bad: dict[int, str]) -> Column:

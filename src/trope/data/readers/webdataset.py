@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from jaxtyping import Int, Shaped
 
+from trope.data import naming
 from trope.data.documents import loads
 from trope.data.identity import codes
 from trope.data.readers.folder import IMAGE_SUFFIXES, MAX_TEXT_BYTES, split_of
@@ -50,10 +51,10 @@ def shards(root: Path) -> list[Path]:
     return sorted(found)
 
 
-def read(path: Path, rejects: Rejects) -> Opened:
+def read(path: Path, rejects: Rejects, mapping: naming.Columns) -> Opened:
     """Index one shard or a folder of shards; pictures stay where they are."""
     files = tuple(shards(path)) if path.is_dir() else (path,)
-    columns, others, line = Columns(rejects), Counter[str](), 0
+    columns, others, line = Columns(rejects, mapping), Counter[str](), 0
     places = [np.empty((0, 4), np.int64)]  # line, shard, offset, size
     names = [_name(shard, path) for shard in files]
     for number, shard in enumerate(files):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from trope.errors import MissingExtra, TropeError, UsageError, suggestion
+from trope.features.stored import stored_model
 
 DESCRIPTION = ["config.json", "preprocessor_config.json", "processor_config.json"]
 WEIGHTS = (
@@ -20,27 +21,14 @@ WEIGHTS = (
 def model_folder(name: str, known: Iterable[str], download: bool) -> Path:
     """The folder that holds the model `name`; the network is asked only with `download`."""
     if find_spec("transformers") is None:
-        raise MissingExtra(f"backbone '{name}' (not one of {', '.join(known)})", "transformers")
+        raise MissingExtra(f"backbone '{name}'", "transformers", suggestion(name, known))
     folder = Path(name).expanduser()
     if not name or not folder.is_dir():
-        folder = _downloaded(name) if download else _stored(name, known)
+        advice = " (download=True allows to fetch it)"
+        folder = _downloaded(name) if download else stored_model("backbone", name, known, advice)
     if not (folder / "config.json").is_file():
         raise UsageError(f"{folder}: has no config.json; not the folder of a transformers model")
     return folder
-
-
-def _stored(name: str, known: Iterable[str]) -> Path:
-    """The folder of a model fetched earlier, by whichever program."""
-    try:
-        found = _hub().try_to_load_from_cache(name, "config.json")
-    except ValueError:  # not even the form of a name
-        found = None
-    if isinstance(found, str):
-        return Path(found).parent
-    raise UsageError(
-        f"backbone '{name}': no such folder, and no model of this name on this machine "
-        f"(download=True allows to fetch it){suggestion(name, known)}"
-    )
 
 
 def _downloaded(name: str) -> Path:

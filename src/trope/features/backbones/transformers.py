@@ -58,8 +58,8 @@ class TransformersModel:
             values = outputs.prepared(part, want.mean, want.std, self.device)
             output = network(pixel_values=values)
             pooled = output.get("pooler_output") if pooling else None
-            patches = _patches(network.config, want.size)
-            return outputs.chosen(output.last_hidden_state, pooled, patches, kind)
+            count = patches(network.config, want.size)
+            return outputs.chosen(output.last_hidden_state, pooled, count, kind)
 
         try:
             return outputs.in_parts(pixels, run, kind, self.device)
@@ -111,7 +111,7 @@ def _quiet() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def _patches(config: Any, size: int) -> int:
+def patches(config: Any, size: int) -> int:
     """How many patches a picture is cut into; none where the network has no such notion."""
     patch = getattr(config, "patch_size", None)
     side = patch[0] if isinstance(patch, (list, tuple)) else patch

@@ -1,0 +1,107 @@
+"""Features of texts computed once per content and kept: a killed process loses at most a shard."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+from jaxtyping import Float, Float16
+
+from trope.data.digests import WIDTH, Digests, digest, distinct
+from trope.features import shards
+from trope.features.sentences import SentenceEncoder
+from trope.features.shards import Places, look_up
+from trope.files import locked
+from trope.runtime import cache_folder, progress_bar
+
+SHARD_BYTES = 32 * 2**20
+SHARD_TEXTS = 2**14
+BATCH = 2**9  # texts between two steps of the progress bar
+
+Values: TypeAlias = Float[np.ndarray, "texts ..."]
+Encode: TypeAlias = Callable[[list[str]], Values]
+
+
+def cached_texts(
+    folder: Path, texts: Sequence[str], encode: Encode, what: str
+) -> tuple[Values, tuple[str, ...]]:
+    """Features of each text, equal texts computed once; and what there is to say about the files.
+
+    The folder must belong to one encoder: nothing else tells features of different encoders apart.
+    """
+    named = np.array([digest(text.encode("utf-8", "surrogatepass")) for text in texts], f"S{WIDTH}")
+    first, number = distinct(named)
+    found, remarks = _find(folder, named[first]), []
+    if len(found.missing):
+        with locked(folder):
+            remarks = [*shards.clean(folder), *_remove_damaged(folder)]
+            missing = first[_find(folder, named[first]).missing]
+            _compute(folder, [texts[i] for i in missing], named[missing], encode, what)
+            found = _find(folder, named[first])
+    return _read(found)[number], tuple(remarks)
+
+
+def sentence_features(
+    texts: Sequence[str], network: SentenceEncoder
+) -> tuple[Values, tuple[str, ...]]:
+    """The vector of each text; zeros for an empty one."""
+    folder = sentences_folder(network)
+    return cached_texts(folder, texts, network.encode, f"{network.name}: vectors of texts")
+
+
+def token_features(
+    texts: Sequence[str], network: SentenceEncoder
+) -> tuple[Float16[np.ndarray, "texts tokens d"], tuple[str, ...]]:
+    """Vectors of each text's first tokens; zeros where a text is shorter."""
+    folder = sentences_folder(network) / "tokens"
+    return cached_texts(folder, texts, network.encode_tokens, f"{network.name}: tokens of texts")
+
+
+def sentences_folder(network: SentenceEncoder) -> Path:
+    """Where an encoder's features are kept; other weights, another folder."""
+    name = re.sub(r"[^\w.-]+", "-", Path(network.name).name) or "model"
+    return cache_folder() / "spaces" / f"{name}-{digest(network.fingerprint().encode()).hex()}"
+
+
+def _find(folder: Path, named: Digests) -> Places:
+    return look_up([shard for shard in shards.shards(folder) if shard.intact], named)
+
+
+def _remove_damaged(folder: Path) -> list[str]:
+    damaged = [shard for shard in shards.shards(folder) if not shard.intact]
+    for shard in damaged:
+        shard.remove()
+    return [f"{shard.path}: damaged; its features are computed again" for shard in damaged]
+
+
+def _compute(folder: Path, texts: list[str], named: Digests, encode: Encode, what: str) -> None:
+    """Features of different texts, written as soon as a shard is full."""
+    with progress_bar(what, len(texts)) as bar:
+        start = 0
+        done: list[Values] = []
+        for end in [*range(BATCH, len(texts), BATCH), len(texts)]:
+            part = texts[start + sum(map(len, done)) : end]
+            done.append(encode(part))
+            bar.advance(bar.task_ids[0], len(part))
+            if _full(done) or end == len(texts):
+                shards.write(folder, named[start:end], np.concatenate(done))
+                start, done = end, []
+
+
+def _full(done: list[Values]) -> bool:
+    texts, size = sum(map(len, done)), sum(values.nbytes for values in done)
+    return texts >= SHARD_TEXTS or size >= SHARD_BYTES
+
+
+def _read(found: Places) -> Values:
+    """The features of all different texts, in order."""
+    parts = {int(i): found.parts[i].features() for i in np.unique(found.part)}
+    first = next(iter(parts.values()), np.empty((0, 0), np.float32))
+    values = np.empty((len(found.part), *first.shape[1:]), first.dtype)
+    for i, part in parts.items():
+        mine = found.part == i
+        values[mine] = part[found.offset[mine]]
+    return values
