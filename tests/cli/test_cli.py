@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
@@ -114,12 +116,61 @@ def test_fix_writes_and_counts(
     assert call(capsys, "check", str(tmp_path / "fixed"))[0] == 0
 
 
+def test_columns_under_other_names(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (data / "pairs.jsonl").unlink()
+    table = "sep=;\r\nFile;Headline\r\ngood.jpg;naïve words\r\n"
+    (data / "pairs.csv").write_bytes(table.encode())
+    said = refused(capsys, 1, "check", str(data))
+    options = ["--column", "image=File", "--column", "text=Headline"]
+    assert " ".join(options) in said
+    code, out, _ = call(capsys, "check", str(data), *options, "--fix", str(tmp_path / "o"))
+    assert (code, "1 rows kept, 0 rejected" in out) == (0, True)
+    row = {"id": "row-3", "image": "good.jpg", "text": "naïve words"}
+    assert orjson.loads((tmp_path / "o" / "pairs.jsonl").read_bytes()) == row
+    kept = orjson.loads((tmp_path / "o" / "check.json").read_bytes())
+    assert kept["config"]["columns"] == {"image": "File", "text": "Headline"}
+    wrong = refused(capsys, 2, "check", str(data), "--column", "text=headline")
+    assert "no column 'headline'; did you mean 'Headline'?" in wrong
+    assert "write it as name=value" in refused(capsys, 2, "check", str(data), "--column", "text")
+
+
+def test_a_single_file_is_named_and_its_rows_are_rows(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    columns = {"id": ["a", "b", "c"], "image": ["good.jpg", "gone.jpg", "good.jpg"]}
+    path = data / "x.parquet"
+    pq.write_table(pa.table({**columns, "text": ["one", "two", "three"]}), path)
+    _, out, _ = call(capsys, "check", str(path))
+    assert out.startswith(f"{path}: 3 rows, 2 usable; ")
+    assert "row 2, b: " in out
+    assert "line" not in out
+    counts = [line.split() for line in out.splitlines() if line.startswith(("train", "val", "te"))]
+    assert sum(int(words[1]) for words in counts) == 2
+
+
+def test_full_standard_output_is_one_line() -> None:
+    for arguments in (["formats"], ["formats", "--json"], ["--version"], ["--help"]):
+        with Path("/dev/full").open("wb") as full:
+            done = subprocess.run(
+                [sys.executable, "-c", "from trope.cli import main; main()", *arguments],
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+                env={**os.environ, "PYTHONPATH": str(SOURCE)},
+            )
+        said = "trope: cannot write to standard output: No space left on device\n"
+        assert (done.returncode, done.stderr) == (1, said)
+
+
 BAD: dict[str, tuple[bytes, str]] = {
     "empty.jsonl": (b"", "the file is empty"),
     "blank.jsonl": (b"\n \n\n", "empty: there is no row in it"),
     "columns.csv": (b"file,caption\na.jpg,hello\n", "found: caption, file"),
     "rubbish.jsonl": (bytes(range(256)) * 40, "binary"),
-    "rubbish.csv": (bytes(range(128, 256)) * 40, "not a UTF-8 text table"),
+    "rubbish.csv": (bytes(range(128, 256)) * 40, "not UTF-8 text"),
     "rubbish.parquet": (b"PAR1" + bytes(500), "not a readable Parquet file"),
     "rubbish.tar": (bytes(range(256)) * 8, "not a tar file"),
     "what.xyz": (b"hello", "unknown kind of file"),

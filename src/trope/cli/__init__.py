@@ -10,8 +10,20 @@ from pathlib import Path
 
 import typer
 
-from trope.cli import check, convert, demo, formats
+from trope.cli import (
+    check,
+    convert,
+    demo,
+    evaluate,
+    experiment,
+    experiments,
+    explain,
+    formats,
+    recipes,
+    train,
+)
 from trope.errors import TropeError
+from trope.files import DISK
 from trope.runtime import version
 
 INTERRUPTED = 130
@@ -28,6 +40,12 @@ app.command("demo")(demo.command)
 app.command("check")(check.command)
 app.command("convert")(convert.command)
 app.command("formats")(formats.command)
+app.command("recipes")(recipes.command)
+app.command("train")(train.command)
+app.command("evaluate")(evaluate.command)
+app.command("explain")(explain.command)
+app.command("experiment")(experiment.command)
+app.command("experiments")(experiments.command)
 
 
 def _print_version(wanted: bool) -> bool:
@@ -50,15 +68,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command; what a user can cause ends as one line on standard error."""
     try:
         code = _run(arguments)
+        sys.stdout.flush()  # while it can still be told that nobody takes it
         if code == INTERRUPTED:
             _stop("stopped; run the same command again to go on", code)
         sys.exit(code)
     except TropeError as error:
         _stop(str(error), error.exit_code)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_output()
         sys.exit(1)
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in DISK and error.filename is None:
+            _forget_output()  # whatever else is written tells its name
+            _stop(f"cannot write to standard output: {error.strerror}", 1)
         if hasattr(error, "format_message"):  # typer's word for a wrong command line
             _stop(f"{error.format_message()} (see {_help_of(error)})", 2)
         _stop(_defect(error), 1)
@@ -69,6 +91,11 @@ def _run(arguments: Sequence[str] | None) -> int:
     given = None if arguments is None else list(arguments)
     code = command.main(args=given, prog_name="trope", standalone_mode=False)
     return int(code or 0)  # Ctrl-C comes back as a code too
+
+
+def _forget_output() -> None:
+    """Drop what was not written, or Python would try again at the very end, and complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _defect(error: Exception) -> str:

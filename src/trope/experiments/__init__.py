@@ -1,0 +1,29 @@
+"""Tables and figures of the papers, made again. A new one is a file, and a line here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from trope.experiments.folder import run_in
+from trope.experiments.mined_positives import EXPERIMENT as MINED_POSITIVES
+from trope.experiments.spec import Experiment, Findings
+
+EXPERIMENTS: dict[str, Experiment] = {"mined-positives": MINED_POSITIVES}
+
+__all__ = ["EXPERIMENTS", "Experiment", "Findings", "run"]
+
+
+def run(
+    name: str,
+    data: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    sets: Sequence[str] = (),
+) -> Findings:
+    """Run an experiment on `data` and write tables, plot and page to `out`.
+
+    `sets` are changes to its settings as `name=value`. A run that was stopped goes on where it was.
+    """
+    return run_in(EXPERIMENTS, name, Path(data), Path(out), sets)

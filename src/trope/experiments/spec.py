@@ -1,0 +1,32 @@
+"""What an experiment is: a table or figure of a paper, made again by one command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from trope.reports.plots import Panel
+from trope.reports.tables import Table
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What came of an experiment: every figure, the tables and the plot, and a page about them."""
+
+    results: dict[str, Any]
+    tables: tuple[Table, ...]
+    panels: tuple[Panel, ...]
+    page: str
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A named experiment: `run` takes the data, a folder to resume from, and the settings."""
+
+    title: str
+    paper: str
+    data: str
+    settings: type
+    run: Callable[[Path, Path, Any], Findings]

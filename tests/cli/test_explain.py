@@ -1,0 +1,100 @@
+"""`trope explain` from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import orjson
+import pytest
+from PIL import Image
+
+from trope.cli import main
+from trope.data.pairs import Pairs
+from trope.spaces import Vectors, Visual
+
+TINY = ["--set", "doc2vec.training.size=8", "--set", "doc2vec.training.epochs=3"]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    random = np.random.default_rng(0)
+    rows = []
+    for i in range(8):
+        pixels = random.integers(0, 255, (32, 32, 3), np.uint8)
+        Image.fromarray(pixels).save(folder / f"{i}.png")
+        text = " ".join(random.choice(["law", "court", "ship", "sea"], 5))
+        rows.append({"id": f"r{i}", "image": f"{i}.png", "text": text, "split": "train"})
+    (folder / "pairs.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    def vectors(_: Visual, pairs: Pairs) -> Vectors:
+        values = np.random.default_rng(0).normal(size=(len(pairs), 4)).astype(np.float32)
+        return Vectors(values, np.arange(len(pairs)), "noise", "data")
+
+    monkeypatch.setattr(Visual, "vectors", vectors)
+
+
+def call(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    out, err = capsys.readouterr()
+    return int(stop.value.code or 0), out, err
+
+
+def test_one_json_document(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "out"
+    code, out, err = call(
+        capsys, "explain", "--data", data, "--out", folder, "-k", 3, "--json", "--recall", *TINY
+    )
+    assert code == 0, err
+    document = orjson.loads(out)
+    assert document == orjson.loads((folder / "neighbors.json").read_bytes())
+    assert document["config"]["k"] == 3
+    assert 0 <= document["recall"]["value"] <= 1
+    assert {len(pair["neighbors"]) for pair in document["pairs"]} <= {1, 2, 3}
+    assert (folder / "index.html").exists()
+
+
+def test_for_people(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    where = ["--data", data, "--out", tmp_path / "out"]
+    code, out, _ = call(
+        capsys, "explain", *where, "--pair", "r1", "--pair", "r5", "--recall", *TINY
+    )
+    assert code == 0
+    assert "nearest in meaning (doc2vec) look alike" in out
+    assert "HNSW recall@12 against exact on a sample of 8 rows: " in out
+    assert "r1" in out
+    assert "r5" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--pair", "r77"], "no pair 'r77'; ids look like 'r0'"),
+        (["--space", "doc2vek"], "expected one of doc2vec, sentence"),
+        (["-k", "0"], "k must be at least 1, found 0"),
+        (["--set", "alike=2"], "alike must be a share"),
+        (["--set", "alik=0.1"], "did you mean 'alike'?"),
+        (["--set", "agree=topic", *TINY], "no column 'topic'"),
+    ],
+)
+def test_one_line_for_wrong_use(
+    data: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    told: str,
+) -> None:
+    code, out, err = call(capsys, "explain", "--data", data, "--out", tmp_path / "out", *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("trope: ")
+    assert err.count("\n") == 1
+    assert told in err
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+import pytest
+from crisscrossed_sample import write
+
+from trope.errors import DataError, UsageError
+from trope.experiments import EXPERIMENTS, Findings, run
+from trope.experiments.crisscrossed import Crisscrossed
+from trope.experiments.mined_positives import scorers, study
+from trope.reports import plots
+
+FEW = ('measures=["labels", "cider"]', "resamples=50")
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plots take most of a small run's time."""
+    monkeypatch.setattr(plots, "draw", lambda *_: None)
+
+
+class Planted:
+    """A measure that puts judged pairs first: in the order of people's scores, or in any order."""
+
+    def __init__(self, data: Crisscrossed, agrees: bool) -> None:
+        self.random = np.random.default_rng(1)
+        self.data, self.agrees = data, agrees
+
+    def _table(self, task: str, rows: np.ndarray) -> np.ndarray:
+        judged, queries = self.data.judged(task), len(self.data.query_images(task))
+        table = self.random.random((queries, len(self.data.owners))).astype(np.float32)
+        scores = 1 + judged.scores
+        planted = scores if self.agrees else self.random.permutation(scores)
+        table[judged.queries, judged.captions] = planted
+        return table[rows]
+
+    def images(self, rows: np.ndarray) -> np.ndarray:
+        return self._table("sits", rows)
+
+    def captions(self, rows: np.ndarray) -> np.ndarray:
+        return self._table("sts", rows)
+
+    def left_out(self, rows: np.ndarray) -> np.ndarray:
+        return self.random.random(len(rows)).astype(np.float32)
+
+
+def results(out: Path) -> dict[str, Any]:
+    return dict(orjson.loads((out / "results.json").read_bytes()))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Findings]:
+    folder = tmp_path_factory.mktemp("made")
+    write(folder / "annotations")
+    return folder / "out", run("mined-positives", folder / "annotations", folder / "out", sets=FEW)
+
+
+def test_figures_tables_plot_and_page_are_written(made: tuple[Path, Findings]) -> None:
+    out, findings = made
+    document = results(out)
+    assert document["experiment"] == "mined-positives"
+    assert document["settings"]["measures"] == ["labels", "cider"]
+    assert document["provenance"]["machine"]
+    assert document["tasks"]["sits"]["mined"] == [1, 2, 5, 10, 20, 45]
+    assert (out / "table.md").read_text() == "\n".join(t.markdown() for t in findings.tables)
+    page = (out / "page.md").read_text()
+    assert all(table.markdown() in page for table in findings.tables)
+    assert "nan" not in page
+    assert (out / "plot.png").read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in (out / "plot.svg").read_text()
+
+
+def test_mining_everything_finds_everything(made: tuple[Path, Findings]) -> None:
+    for task in results(made[0])["tasks"].values():
+        base = task["positive_other"] / task["judged_other"]
+        for known in task["measures"].values():
+            assert known["recall"]["value"][-1] == pytest.approx(1)
+            assert known["agreement"]["value"][-1] == pytest.approx(base)
+            assert known["judged"]["value"][-1] == pytest.approx(task["judged_other"])
+        chance = np.array(task["measures"]["chance"]["agreement"]["value"])
+        assert chance == pytest.approx(base)
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_measure_that_agrees_with_people_beats_a_random_one(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def planted(found: Crisscrossed) -> dict[str, Any]:
+        return {"cider": lambda: Planted(found, True), "labels": lambda: Planted(found, False)}
+
+    monkeypatch.setattr(scorers, "scorers", planted)
+    run("mined-positives", data, tmp_path / "out", sets=FEW)
+    for task in results(tmp_path / "out")["tasks"].values():
+        good, bad = task["measures"]["cider"], task["measures"]["labels"]
+        for curve in ("agreement", "recall"):
+            assert good[curve]["value"][0] > bad[curve]["value"][0]
+            assert good[curve]["value"][1] > bad[curve]["value"][1]
+        assert good["spearman_other"]["value"][0] == pytest.approx(1)
+        assert abs(bad["spearman_other"]["value"][0]) < 0.5
+        assert good["needed"]["value"][0] < bad["needed"]["value"][0]
+        assert good["gain"]["value"][0] > 0
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_what_a_stopped_run_had_done_is_not_done_again(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    run("mined-positives", data, out, sets=FEW)
+    first = results(out)
+    (out / "results.json").unlink()
+    (out / "parts" / "sts-cider.safetensors").unlink()
+    located = []
+    real = study.locate
+    monkeypatch.setattr(study, "locate", lambda *a: located.append(a[-1]) or real(*a))
+    run("mined-positives", data, out, sets=FEW)
+    assert located == ["sts: cider"]
+    assert results(out)["tasks"] == first["tasks"]
+    path = data / "coco_captions" / "karpathy_captions_labels_10k.jsonl"
+    path.write_text(path.read_text().replace("one dog", "two cats"))
+    run("mined-positives", data, out, sets=FEW)
+    assert len(located) == 5
+
+
+def test_wrong_use_is_told_before_any_work(data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(UsageError, match="did you mean 'mined-positives'"):
+        run("mined-positive", data, out)
+    with pytest.raises(UsageError, match="no such folder; mined-positives needs COCO"):
+        run("mined-positives", tmp_path / "none", out)
+    for wrong, told in {
+        "measures=[]": "at least one",
+        'measures=["cidre"]': "did you mean 'cider'",
+        "positive=6": "positive",
+        "share=1": "share",
+        "resamples=1": "resamples",
+    }.items():
+        with pytest.raises(UsageError, match=told):
+            run("mined-positives", data, out, sets=[wrong])
+    with pytest.raises(DataError, match="no pair has a score of 5 or more"):
+        run("mined-positives", data, out, sets=["positive=5"])
+    assert not out.exists()
+
+
+def test_a_folder_of_other_things_is_left_alone(data: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="not empty"):
+        run("mined-positives", data, data)
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "experiment.json").write_text('{"experiment": "another"}')
+    with pytest.raises(UsageError, match="holds the experiment 'another'"):
+        run("mined-positives", data, out)
+    (out / "experiment.json").write_text("rubbish")
+    with pytest.raises(UsageError, match="not written by trope"):
+        run("mined-positives", data, out)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_experiment_says_where_it_comes_from(name: str) -> None:
+    experiment = EXPERIMENTS[name]
+    assert experiment.title
+    assert experiment.paper
+    assert experiment.data
+    assert experiment.settings()
