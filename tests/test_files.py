@@ -262,9 +262,9 @@ class TestRefuseExisting:
                 refuse_existing(path)
 
     def test_what_is_not(self, tmp_path: Path) -> None:
-        refuse_existing(tmp_path / "new")
         (tmp_path / "empty").mkdir()
-        refuse_existing(tmp_path / "empty")
+        for name in ("new", "empty"):
+            assert refuse_existing(tmp_path / name) is None  # type: ignore[func-returns-value]
 
 
 class TestLocked:
@@ -289,8 +289,9 @@ class TestLocked:
             "    print('ready', flush=True); time.sleep(60)",
             tmp_path / "lock",
         )
+        before = time.monotonic()
         with locked(tmp_path / "lock"):
-            pass
+            assert time.monotonic() - before < 10  # the dead one would have slept for a minute
 
 
 class TestPlace:

@@ -22,6 +22,7 @@ from trope.neighbors import (
     cached_neighbors,
     exact,
     neighbors,
+    neighbors_of,
     recall,
     search,
 )
@@ -73,7 +74,7 @@ def test_exact_equals_sorting_all_distances(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(exact, "BLOCK", block or exact.BLOCK)
         table = neighbors(vectors, Search(k, method="exact"), owners)
-    ids, distances = by_hand(vectors, k, owners=owners)
+    ids, distances = by_hand(vectors, min(k, len(vectors)), owners=owners)
     assert table.ids.tolist() == ids
     np.testing.assert_allclose(table.distances, distances, rtol=1e-6)
 
@@ -131,10 +132,21 @@ def test_copies_and_zeros_are_not_neighbors() -> None:
 @pytest.mark.parametrize("method", ["exact", "hnsw"])
 @pytest.mark.parametrize("count", [0, 1, 2, 5])
 def test_more_neighbors_than_rows(method: str, count: int) -> None:
-    table = neighbors(clustered(5)[:count], Search(200, method=method))
-    assert table.ids.shape == table.distances.shape == (count, 200)
-    assert (table.counts == max(0, count - 1)).all()
-    assert np.isinf(table.distances[:, max(0, count - 1) :]).all()
+    for k in (200, 10**12):
+        table = neighbors(clustered(5)[:count], Search(k, method=method))
+        assert table.ids.shape == table.distances.shape == (count, max(1, count))
+        assert (table.counts == max(0, count - 1)).all()
+        assert np.isinf(table.distances[:, max(0, count - 1) :]).all()
+
+
+@given(grids, st.integers(1, 30), st.booleans())
+def test_some_rows_alone_have_the_same_neighbors(vectors: np.ndarray, k: int, owned: bool) -> None:
+    owners = np.arange(len(vectors)) // 3 if owned else None
+    queries = np.arange(len(vectors))[::-2]
+    ids, far = neighbors_of(queries, vectors, Search(k), owners)
+    table = neighbors(vectors, Search(k, method="exact"), owners)
+    assert np.array_equal(ids, table.ids[queries])
+    assert np.array_equal(far, table.distances[queries])
 
 
 @pytest.mark.parametrize("metric", ["l2", "cosine"])

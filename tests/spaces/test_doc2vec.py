@@ -11,11 +11,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
 import trope
 from trope.data.pairs import Pairs
 from trope.errors import DataError
-from trope.spaces import cached, paragraphs
+from trope.features import texts as cache
+from trope.spaces import paragraphs
 from trope.spaces.doc2vec import Doc2Vec, fitting
 from trope.spaces.paragraphs import ParagraphModel, Training
 from trope.spaces.vectors import Space, Vectors, texts_fingerprint
@@ -146,8 +148,8 @@ def test_only_training_texts_are_learned_from(tmp_path: Path) -> None:
 
 def test_computed_once_and_resumed(pairs: Pairs, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed after two shards, a second run infers only what is missing, and trains no more."""
-    monkeypatch.setattr(cached, "SHARD_TEXTS", 16)
-    monkeypatch.setattr(cached, "BATCH", 8)
+    monkeypatch.setattr(cache, "SHARD_TEXTS", 16)
+    monkeypatch.setattr(cache, "BATCH", 8)
     asked: list[str] = []
     infer = ParagraphModel.infer
 
@@ -236,6 +238,15 @@ def test_vectors_of_another_data_set_are_refused(pairs: Pairs, tmp_path: Path) -
     other = data_set(tmp_path / "other", [["another text"]])
     with pytest.raises(DataError, match="another data set"):
         Vectors.load(tmp_path / "v.safetensors", texts_fingerprint(other.flat_texts()[0]))
+    for arrays in ({"values": found.values}, {"values": found.values, "owners": found.owners[1:]}):
+        save_file(arrays, tmp_path / "odd", {"data": found.data, "space": "s"})
+        with pytest.raises(DataError, match="odd: cannot be read as vectors of a space"):
+            Vectors.load(tmp_path / "odd", found.data)
+    save_file(
+        {"values": found.values, "owners": found.owners}, tmp_path / "odd", {"data": found.data}
+    )
+    with pytest.raises(DataError, match="odd: cannot be read as vectors of a space"):
+        Vectors.load(tmp_path / "odd", found.data)
     (tmp_path / "v.safetensors").write_bytes(b"broken")
     with pytest.raises(DataError, match="cannot be read"):
         Vectors.load(tmp_path / "v.safetensors", found.data)

@@ -14,7 +14,9 @@ from trope.data.pairs import Pairs
 from trope.errors import DataError, MissingExtra, UsageError
 from trope.features import sentences
 from trope.features.sentences import SentenceEncoder, sentence_encoder
-from trope.spaces.sentence import Sentence, folder_of
+from trope.features.texts import sentences_folder
+from trope.neighbors import Search, neighbors
+from trope.spaces.sentence import Sentence
 from trope.spaces.vectors import Space
 
 TEXTS = [
@@ -62,7 +64,7 @@ def test_a_folder_is_known_by_its_content(tmp_path: Path) -> None:
     assert same.fingerprint() == packaged.fingerprint()
     (copied / "1_Pooling/config.json").write_text("{}")
     assert same.fingerprint() != packaged.fingerprint()
-    assert folder_of(same).name.startswith("model-")
+    assert sentences_folder(same).name.startswith("model-")
     (copied / "model.safetensors").write_bytes(b"broken")
     with pytest.raises(DataError, match="cannot be loaded"):
         same.encode(["word"])
@@ -78,3 +80,34 @@ def test_what_is_not_there_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(sentences, "find_spec", lambda _: None)
     with pytest.raises(MissingExtra, match=r"trope\[sentence\]"):
         sentence_encoder()
+
+
+ODD = {
+    "empty": "",
+    "blank": " \t\n",
+    "one word": "justice",
+    "a megabyte": "court and verdict " * 56_000,
+    "a megabyte of one word": "x" * 1_000_000,
+    "Amharic": "ሰላም ለዓለም",
+    "more Amharic": "ፍትሕ፣ ዕውር ናት።",
+    "runes": "ᚠᚢᚦ ᚨᚱᚲ",
+    "Japanese": "正義は盲目である",
+    "mixed": "ሰላም peace",
+}
+
+
+def test_texts_of_all_kinds(tmp_path: Path) -> None:
+    """Texts in a script the encoder never saw are one to it, but that makes no neighbors."""
+    rows = [{"id": name, "texts": [text]} for name, text in ODD.items()]
+    (tmp_path / "pairs.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    pairs = trope.open(tmp_path)
+    names = [pairs.ids[row] for row in pairs.flat_texts()[1]]
+    found = Sentence().vectors(pairs)
+    assert np.isfinite(found.values).all()
+    silent = {name for name, value in zip(names, found.values, strict=True) if not value.any()}
+    assert silent - {"empty", "blank"} == {"Amharic", "more Amharic", "runes"}
+    assert "3 texts have no neighbors: minilm knows no word of them" in found.remarks
+    table = neighbors(found.values, Search(50), found.owners)
+    for name, near in zip(names, table.ids, strict=True):
+        others = {names[i] for i in near if i >= 0}
+        assert others == (set() if name in silent else {*names} - silent - {name})

@@ -12,6 +12,7 @@ from jaxtyping import Float, Int
 from trope.errors import UsageError, suggestion
 from trope.files import locked
 from trope.neighbors import exact, hnsw
+from trope.neighbors.candidates import Distances, Ids, nothing
 from trope.neighbors.rows import METRICS, Metric, fingerprint, ready
 from trope.neighbors.table import Made, NeighborTable
 from trope.runtime import cache_folder, generator
@@ -22,6 +23,7 @@ EXACT_ROWS = 50_000  # up to here `auto` is exact
 
 Vectors: TypeAlias = Float[np.ndarray, "n d"]
 Owners: TypeAlias = Int[np.ndarray, " n"]
+Queries: TypeAlias = Int[np.ndarray, " queries"]
 
 
 @dataclass(frozen=True)
@@ -53,17 +55,31 @@ def neighbors(
 ) -> NeighborTable:
     """The nearest rows of every row: never itself, a copy of it, or a row of the same owner.
 
-    A row of zeros is an item without content: it has no neighbors and is nobody's.
+    A row of zeros is an item without content: it has no neighbors and is nobody's. The table is
+    never wider than there are rows, whatever `k` is.
     """
     search = search or Search()
-    rows = ready(vectors, search.metric, owners)
+    rows, k = ready(vectors, search.metric, owners), _within(search.k, len(vectors))
     method = search.method_for(len(rows))
     if method == "exact":
-        found, far = exact.nearest(rows, search.k)
+        found, far = exact.nearest(rows, k)
     else:
-        found, far = hnsw.nearest(rows, search.k, search.graph)
-    made = Made(fingerprint(vectors, owners), search.metric, method, search.k)
+        found, far = hnsw.nearest(rows, k, search.graph)
+    made = Made(fingerprint(vectors, owners), search.metric, method, k)
     return _whole(rows.numbers, found, far, len(vectors), made)
+
+
+def neighbors_of(
+    queries: Queries, vectors: Vectors, search: Search | None = None, owners: Owners | None = None
+) -> tuple[Ids, Distances]:
+    """The same for some rows alone, always exact: a few rows among millions take seconds."""
+    search = search or Search()
+    rows, k = ready(vectors, search.metric, owners), _within(search.k, len(vectors))
+    ids, far = nothing(len(queries), k)
+    filled = np.flatnonzero(np.isin(queries, rows.numbers))
+    found, far[filled] = exact.nearest(rows, k, np.searchsorted(rows.numbers, queries[filled]))
+    ids[filled] = _numbers(rows.numbers, found)
+    return ids, far
 
 
 def cached_neighbors(
@@ -113,9 +129,21 @@ def _whole(
         return NeighborTable(found, far, made)
     ids = np.full((count, made.k), -1, np.int32)
     distances = np.full((count, made.k), np.inf, np.float32)
-    ids[numbers] = np.where(found >= 0, numbers.astype(np.int32)[found], -1)
+    ids[numbers] = _numbers(numbers, found)
     distances[numbers] = far
     return NeighborTable(ids, distances, made)
+
+
+def _numbers(numbers: Int[np.ndarray, " some"], found: Ids) -> Ids:
+    """Row numbers of all vectors for those among the ones with content; -1 stays."""
+    if not len(numbers):
+        return found
+    return np.where(found >= 0, numbers.astype(np.int32)[found], np.int32(-1))
+
+
+def _within(k: int, count: int) -> int:
+    """No row has more neighbors than there are rows: a larger k would only be filled up."""
+    return min(k, max(1, count))
 
 
 def _place(mark: str, search: Search, count: int) -> Path:

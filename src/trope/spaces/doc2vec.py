@@ -21,9 +21,9 @@ import pyarrow.compute as pc
 from trope.data.pairs import Pairs
 from trope.data.text import TextPreparation, prepare, tokenize
 from trope.errors import DataError
+from trope.features.texts import cached_texts
 from trope.files import locked
 from trope.runtime import cache_folder
-from trope.spaces.cached import cached_vectors
 from trope.spaces.paragraphs import ParagraphModel, Training
 from trope.spaces.vectors import Vectors, texts_fingerprint
 
@@ -54,7 +54,7 @@ class Doc2Vec:
         texts, owners = pairs.flat_texts()
         prepared = self._prepared(texts)
         folder, model, remarks = self._trained(pairs, prepared)
-        values, damage = cached_vectors(folder, prepared, model.infer, "Doc2Vec: texts")
+        values, damage = cached_texts(folder, prepared, model.infer, "Doc2Vec: texts")
         if empty := int((~values.any(axis=1)).sum()):
             remarks.append(f"{empty:,} texts have no known word, and so no neighbors")
         return Vectors(values, owners, folder.name, texts_fingerprint(texts), (*remarks, *damage))

@@ -1,18 +1,25 @@
-"""The space of a frozen sentence encoder: texts that mean alike are near."""
+"""The space of a frozen sentence encoder: texts that mean alike are near.
+
+To an encoder all texts in a script it never learned are the same: unknown words. They would be each
+other's nearest neighbors, so they get none.
+"""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from trope.data.digests import digest
+import numpy as np
+import regex
+from jaxtyping import Bool
+
 from trope.data.pairs import Pairs
-from trope.data.text import TextPreparation, prepare
+from trope.data.text import TextPreparation, prepare, tokenize
 from trope.features.sentences import SentenceEncoder, sentence_encoder
-from trope.runtime import cache_folder
-from trope.spaces.cached import cached_vectors
+from trope.features.texts import sentence_features, sentences_folder
 from trope.spaces.vectors import Vectors, texts_fingerprint
+
+_FAMILIAR = regex.compile(r"[a-z0-9]", regex.IGNORECASE)  # no encoder lacks these
 
 
 @dataclass(frozen=True)
@@ -26,20 +33,32 @@ class Sentence:
     name: str = field(default="sentence", init=False)
 
     def vectors(self, pairs: Pairs) -> Vectors:
-        """A vector for every text; zeros for an empty one."""
+        """A vector for every text; zeros for one that is empty or in a script nobody taught it."""
         network = sentence_encoder(self.encoder, device=self.device)
         texts, owners = pairs.flat_texts()
         prepared = [prepare(text, self.preparation) for text in texts.to_pylist()]
-        folder = folder_of(network)
-        values, remarks = cached_vectors(
-            folder, prepared, network.encode, f"{network.name}: vectors of texts"
-        )
+        values, remarks = sentence_features(prepared, network)
+        space = sentences_folder(network).name
         if empty := int((~values.any(axis=1)).sum()):
             remarks = (*remarks, f"{empty:,} texts are empty, and so have no neighbors")
-        return Vectors(values, owners, folder.name, texts_fingerprint(texts), remarks)
+        strange = unknown(network, prepared)
+        if count := int(strange.sum()):
+            values[strange] = 0
+            why = f"{network.name} knows no word of them"
+            remarks = (*remarks, f"{count:,} texts have no neighbors: {why}")
+        return Vectors(values, owners, space, texts_fingerprint(texts), remarks)
 
 
-def folder_of(network: SentenceEncoder) -> Path:
-    """Where an encoder's vectors are kept; other weights, another folder."""
-    name = re.sub(r"[^\w.-]+", "-", Path(network.name).name) or "model"
-    return cache_folder() / "spaces" / f"{name}-{digest(network.fingerprint().encode()).hex()}"
+def unknown(network: SentenceEncoder, texts: Sequence[str]) -> Bool[np.ndarray, " texts"]:
+    """Which texts have words, and not one that the encoder knows; the network is seldom loaded."""
+    strange = np.zeros(len(texts), bool)
+    words = {i: tokenize(text) for i, text in enumerate(texts) if not _FAMILIAR.search(text)}
+    spelled = {i: " ".join(found) for i, found in words.items() if found}
+    mark = getattr(network.network.tokenizer, "unk_token_id", None) if spelled else None
+    if mark is None:
+        return strange
+    read = network.network.tokenizer(
+        list(spelled.values()), add_special_tokens=False, truncation=True
+    )
+    strange[list(spelled)] = [set(tokens) <= {mark} for tokens in read["input_ids"]]
+    return strange

@@ -53,9 +53,11 @@ class Vectors:
                 if made["data"] != data:
                     raise DataError(f"{path}: holds vectors of another data set; not used")
                 values, owners = file.get_tensor("values"), file.get_tensor("owners")
-        except (OSError, SafetensorError, KeyError) as error:
+            if values.ndim != 2 or owners.shape != values.shape[:1]:
+                raise ValueError("its parts do not fit together")
+            return cls(values, owners, made["space"], data)
+        except (OSError, SafetensorError, KeyError, ValueError) as error:
             raise DataError(f"{path}: cannot be read as vectors of a space ({error})") from None
-        return cls(values, owners, made["space"], data)
 
 
 @runtime_checkable

@@ -104,6 +104,17 @@ def test_a_long_text_takes_no_square_of_memory() -> None:
         assert found[1, 0] <= found[1, 1]
 
 
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("text", ["law court sea " * 75_000, "x" * 1_000_000, "正" * 350_000])
+def test_a_megabyte_is_measured(measure: str, text: str) -> None:
+    """As texts are prepared, where it is cut; the algebra itself takes it whole, see above."""
+    images = [[text], ["one"], ["", "two words"], [], ["ሰላም ለዓለም"]]
+    found = whole(measure, Corpus.from_texts(images))
+    assert np.isfinite(found).all()
+    assert (found.argmax(axis=1)[[0, 1, 4]] == [0, 1, 4]).all()
+    assert not found[3].any()
+
+
 def test_wrong_use_is_told(matrix: Matrix) -> None:
     with pytest.raises(UsageError, match="no relevance measure 'cidre'; did you mean 'cider'"):
         Relevance("cidre")

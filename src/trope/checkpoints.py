@@ -1,0 +1,89 @@
+"""A trained model in one file: weights, and all that is needed to use them.
+
+`safetensors` with a JSON description in its header: the model's plan (settings, sizes, words), the
+resolved settings, the code's version and the fingerprint of the data. One file, so that weights and
+description cannot come from different runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor
+
+from trope import config
+from trope.encoders import Model, Plan
+from trope.errors import DataError, UsageError
+from trope.files import replacing
+
+FORMAT = "trope-model-1"
+FILE = "model.safetensors"
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """A model ready for use, its plan, and how it came about."""
+
+    model: Model
+    plan: Plan
+    description: Mapping[str, Any]
+
+
+def save_model(path: Path, model: Model, plan: Plan, description: Mapping[str, Any]) -> None:
+    """Write a model, whole or not at all."""
+    document = {"format": FORMAT, "plan": config.plain(plan), **description}
+    tensors = {name: value.contiguous() for name, value in model.state_dict().items()}
+    write_tensors(path, tensors, document)
+
+
+def load_model(path: Path) -> Checkpoint:
+    """Build the model again; a folder is taken for that of a run."""
+    file = path / FILE if path.is_dir() else path
+    tensors, description = read_tensors(file)
+    if description.get("format") != FORMAT:
+        raise DataError(f"{file}: not a model of this version ({description.get('format')})")
+    plan = config.parse(Plan, description["plan"], f"{file}: plan")
+    model = plan.model()
+    fit(model, tensors, str(file))
+    return Checkpoint(model.eval(), plan, description)
+
+
+def fit(model: Model, tensors: Mapping[str, Tensor], source: str) -> None:
+    """Put weights into a model; one sentence on what differs, if anything does."""
+    wanted = model.state_dict()
+    missing, surplus = sorted(wanted.keys() - tensors), sorted(tensors.keys() - wanted)
+    shapes = [name for name in wanted.keys() & tensors if wanted[name].shape != tensors[name].shape]
+    for names, what in ((missing, "lacks"), (surplus, "has, unknown to the model,")):
+        if names:
+            raise DataError(f"{source}: {what} {len(names)} weights, the first is {names[0]}")
+    if shapes:
+        name = min(shapes)
+        found, expected = tuple(tensors[name].shape), tuple(wanted[name].shape)
+        raise DataError(f"{source}: {name} has shape {found}, the model takes {expected}")
+    model.load_state_dict(dict(tensors))
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Tensor], document: Mapping[str, Any]) -> None:
+    """Tensors and one JSON document in one file, whole or not at all."""
+    text = orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY).decode()
+    with replacing(path) as file:
+        file.write(save(dict(tensors), {"description": text}))
+
+
+def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Read what `write_tensors` wrote; anything else is an error that names the file."""
+    if not path.exists():
+        raise UsageError(f"{path}: no such file; is this the folder of a finished run?")
+    try:
+        with safe_open(path, framework="pt") as file:
+            description = orjson.loads((file.metadata() or {})["description"])
+            names = file.keys()
+            return {name: file.get_tensor(name) for name in names}, description
+    except (OSError, SafetensorError, KeyError, ValueError) as error:
+        raise DataError(f"{path}: damaged, or not made by trope ({error})") from None

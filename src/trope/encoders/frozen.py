@@ -1,0 +1,35 @@
+"""Frozen features as content: nothing to train before the head."""
+
+from __future__ import annotations
+
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from trope.encoders.content import Content, Encoder
+from trope.maths import normalize
+
+
+class Frozen(Encoder):
+    """A vector per item, or vectors of its parts whose mean is the whole."""
+
+    def __init__(self, size: int, dropout: float, unit: bool) -> None:
+        super().__init__()
+        self.dropout, self.unit = nn.Dropout(dropout), unit
+        self.whole = self.part = size
+
+    def forward(
+        self, values: Float[Tensor, "n *parts c"], present: Bool[Tensor, "n l"] | None = None
+    ) -> Content:
+        """Content of items given as features, 16-bit ones computed with as 32-bit."""
+        values = values.float()
+        if values.ndim == 2:
+            return Content(self._prepared(values))
+        if present is None:
+            whole = values.mean(dim=1)
+        else:
+            kept = values * present[:, :, None]
+            whole = kept.sum(dim=1) / present.sum(dim=1, keepdim=True).clamp(min=1)
+        return Content(self._prepared(whole), self._prepared(values), present)
+
+    def _prepared(self, values: Float[Tensor, "*n c"]) -> Float[Tensor, "*n c"]:
+        return self.dropout(normalize(values) if self.unit else values)  # type: ignore[no-any-return]

@@ -1,0 +1,60 @@
+"""Texts as words through a GRU: the text encoder of papers 000, 001 and 004."""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence
+
+from trope.data.vocabulary import PAD
+from trope.encoders.content import Content, Encoder
+from trope.encoders.settings import TextSettings
+
+
+class Gru(Encoder):
+    """Word vectors and a GRU over them; its last state is the whole, the words are the parts.
+
+    Texts are packed: padding is neither computed nor seen. A text without words is the zero vector.
+    """
+
+    def __init__(self, vocabulary: int, settings: TextSettings) -> None:
+        super().__init__()
+        directions = 2 if settings.bidirectional else 1
+        self.words = nn.Embedding(vocabulary, settings.words, padding_idx=PAD)
+        self.dropout = nn.Dropout(settings.dropout)
+        self.gru = nn.GRU(
+            settings.words,
+            settings.hidden // directions,
+            batch_first=True,
+            bidirectional=settings.bidirectional,
+        )
+        self.whole, self.part = settings.hidden, settings.words
+        self._initialize()
+
+    def forward(self, ids: Int[Tensor, "n l"], lengths: Int[Tensor, " n"]) -> Content:
+        """Content of texts given as numbers of words, padded, and their lengths."""
+        words = self.dropout(self.words(ids))
+        packed = pack_padded_sequence(
+            words, lengths.clamp(min=1).cpu(), batch_first=True, enforce_sorted=False
+        )
+        _, last = self.gru(packed)
+        whole = last.transpose(0, 1).flatten(1) * (lengths > 0)[:, None]
+        present = torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]
+        return Content(whole, words, present)
+
+    def start_from(self, vectors: Float[Tensor, "words d"]) -> None:
+        """Use word vectors learned elsewhere; rows of zeros are words unknown there."""
+        known = vectors.any(dim=1)
+        with torch.no_grad():
+            self.words.weight[known] = vectors[known]
+
+    def _initialize(self) -> None:
+        for name, parameter in self.gru.named_parameters():
+            if "weight" in name:
+                nn.init.xavier_uniform_(parameter)
+            else:
+                nn.init.zeros_(parameter)
+        nn.init.xavier_uniform_(self.words.weight)
+        with torch.no_grad():
+            self.words.weight[PAD] = 0

@@ -1,0 +1,77 @@
+"""Heads: from an item's content to its point, or its K points, in the joint space."""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from trope.encoders.content import Content
+from trope.encoders.settings import HeadSettings
+from trope.maths import normalize
+from trope.views import Encoded
+
+
+class Linear(nn.Module):
+    """One linear map, then length one: the two-stream model of paper 004."""
+
+    def __init__(self, whole: int, settings: HeadSettings) -> None:
+        super().__init__()
+        self.dropout = nn.Dropout(settings.dropout)
+        self.map = xavier(nn.Linear(whole, settings.size))
+
+    def forward(self, content: Content) -> Encoded:
+        """The item's point."""
+        return Encoded(normalize(self.map(self.dropout(content.whole))))
+
+
+class PieNet(nn.Module):
+    """K points per item (Song & Soleymani 2019, PVSE): a shared vector plus attended parts.
+
+    Each of the K heads of attention weighs the parts anew; what it gathers is squashed, added to
+    the shared vector and normalized. The item's mean is the direction of the K points' sum.
+    """
+
+    def __init__(self, whole: int, part: int, settings: HeadSettings) -> None:
+        super().__init__()
+        hidden = max(part // 2, 1)
+        self.map = xavier(nn.Linear(whole, settings.size))
+        self.look = xavier(nn.Linear(part, hidden, bias=False))
+        self.weigh = xavier(nn.Linear(hidden, settings.senses, bias=False))
+        self.gather = xavier(nn.Linear(part, settings.size))
+        self.dropout = nn.Dropout(settings.dropout)
+        self.norm = nn.LayerNorm(settings.size)
+
+    def forward(self, content: Content) -> Encoded:
+        """The item's K points, their residuals, and the mean of the points."""
+        if content.parts is None:
+            raise ValueError("several senses need the parts of an item")
+        attention = self.attention(content.parts, content.present)
+        attended = attention.transpose(1, 2) @ content.parts
+        residuals = self.dropout(torch.sigmoid(self.gather(attended)))
+        points = normalize(self.norm(self.map(content.whole)[:, None] + residuals))
+        return Encoded(normalize(points.sum(dim=1)), points, residuals)
+
+    def attention(
+        self, parts: Float[Tensor, "n l c"], present: Bool[Tensor, "n l"] | None
+    ) -> Float[Tensor, "n l k"]:
+        """How much each head looks at each part; nothing at padding."""
+        scores = self.weigh(torch.tanh(self.look(parts)))
+        if present is not None:
+            scores = scores.masked_fill(~present[:, :, None], torch.finfo(scores.dtype).min)
+        return torch.softmax(scores, dim=1)
+
+
+def head(whole: int, part: int, settings: HeadSettings) -> Linear | PieNet:
+    """The head that settings ask for; one sense is the plain linear map."""
+    if settings.senses == 1:
+        return Linear(whole, settings)
+    return PieNet(whole, part, settings)
+
+
+def xavier(layer: nn.Linear) -> nn.Linear:
+    """Xavier's initial weights (Glorot & Bengio 2010), as the papers use them."""
+    nn.init.xavier_uniform_(layer.weight)
+    if layer.bias is not None:
+        nn.init.zeros_(layer.bias)
+    return layer

@@ -1,0 +1,142 @@
+"""What it takes to build a model, now or again: settings, sizes of features, the words it knows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Int
+
+from trope.data.digests import distinct, image_digests
+from trope.data.pairs import Pairs
+from trope.data.text import prepare, tokenize
+from trope.data.vocabulary import Vocabulary
+from trope.encoders.content import Encoder
+from trope.encoders.frozen import Frozen
+from trope.encoders.gru import Gru
+from trope.encoders.inputs import Inputs, Rows, Tokens, Words, stored
+from trope.encoders.model import Model, Tower
+from trope.encoders.pixels import Pixels
+from trope.encoders.sentences import TunedSentences, pieces
+from trope.encoders.settings import HeadSettings, ImageSettings, TextSettings
+from trope.encoders.tuned import Tuned
+from trope.errors import DataError
+from trope.features import features
+from trope.features.backbones import backbone
+from trope.features.kinds import Kind
+from trope.features.precomputed import Precomputed
+from trope.features.sentences import sentence_encoder
+from trope.features.texts import sentence_features, token_features
+
+
+class Pictures(NamedTuple):
+    """Distinct pictures as inputs; `rows` gives each row's, -1 where it has none to use."""
+
+    inputs: Inputs
+    rows: Int[np.ndarray, " rows"]
+    size: int = 0
+    failed: tuple[tuple[int, str], ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+class Texts(NamedTuple):
+    """All texts of a data set, one after the other, as inputs."""
+
+    inputs: Inputs
+    size: int = 0
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The settings of a model's parts, the sizes of the features it takes, the words it knows."""
+
+    image: ImageSettings = field(default_factory=ImageSettings)
+    text: TextSettings = field(default_factory=TextSettings)
+    head: HeadSettings = field(default_factory=HeadSettings)
+    image_size: int = 0
+    text_size: int = 0
+    words: tuple[str, ...] = field(default=(), repr=False)
+
+    def model(self) -> Model:
+        """A model with new weights; seed torch before, if they are to be the same again."""
+        return Model(Tower(self._image_encoder(), self.head), Tower(self._encoder(), self.head))
+
+    def pictures(self, pairs: Pairs, seed: int = 0) -> Pictures:
+        """What the image tower is fed: features from the cache, or pixels."""
+        if self.image.encoder == "tuned":
+            return _pixels(pairs, self.image, seed)
+        network = backbone(self.image.backbone)
+        parts: Kind = "tokens" if isinstance(network, Precomputed) else "grid"
+        table = features(pairs, network, parts if self.head.senses > 1 else "pooled")
+        size = table.shape[-1]
+        _expect(self.image_size, size, "pictures")
+        return Pictures(stored(table), table.rows, size, table.failed, table.remarks)
+
+    def texts(self, pairs: Pairs) -> Texts:
+        """What the text tower is fed: numbers of words, or features from the cache."""
+        found = [prepare(text, self.text.preparation) for text in pairs.flat_texts()[0].to_pylist()]
+        if self.text.encoder == "gru":
+            return Texts(_numbered(found, Vocabulary(self.words), self.text.longest))
+        if self.text.encoder == "sentence-tuned":
+            return Texts(pieces(found, self.text.model, self.text.longest))
+        return self._sentences(found)
+
+    def fitted(self, pairs: Pairs) -> Plan:
+        """The same plan with the words of the training texts, where the encoder needs words."""
+        if self.text.encoder != "gru":
+            return self
+        train = pairs.in_split("train").flat_texts()[0].to_pylist()
+        tokens = [tokenize(prepare(text, self.text.preparation)) for text in train]
+        words = Vocabulary.build(tokens, self.text.min_count).words
+        if not words:
+            raise DataError(f"{pairs.root}: no words in the texts of split 'train' to learn from")
+        return replace(self, words=words)
+
+    def _sentences(self, texts: list[str]) -> Texts:
+        network = sentence_encoder(self.text.model)
+        if self.head.senses > 1:
+            values, remarks = token_features(texts, network)
+            inputs: Inputs = Tokens(torch.from_numpy(values))
+        else:
+            values, remarks = sentence_features(texts, network)
+            inputs = Rows(torch.from_numpy(values))
+        size = values.shape[-1]
+        _expect(self.text_size, size, "texts")
+        return Texts(inputs, size, remarks)
+
+    def _image_encoder(self) -> Encoder:
+        if self.image.encoder == "tuned":
+            return Tuned(self.image.backbone, self.image.dropout)
+        return Frozen(self.image_size, self.image.dropout, self.image.normalize)
+
+    def _encoder(self) -> Encoder:
+        if self.text.encoder == "gru":
+            return Gru(len(Vocabulary(self.words)), self.text)
+        if self.text.encoder == "sentence":
+            return Frozen(self.text_size, self.text.dropout, self.text.normalize)
+        return TunedSentences(self.text.model, self.text.dropout)
+
+
+def _pixels(pairs: Pairs, settings: ImageSettings, seed: int) -> Pictures:
+    """Distinct pictures by content; what cannot even be read is left out and told."""
+    named = image_digests(pairs)
+    there = np.flatnonzero(named.values != b"")
+    first, number = distinct(named.values[there])
+    rows = np.full(len(pairs), -1)
+    rows[there] = number
+    size = backbone(settings.backbone).size  # type: ignore[union-attr]
+    inputs = Pixels(pairs.images, there[first], size, settings.flip, seed)
+    return Pictures(inputs, rows, failed=tuple(named.failed))
+
+
+def _numbered(texts: list[str], vocabulary: Vocabulary, longest: int) -> Words:
+    return Words.of(vocabulary.encode(tokenize(text)[:longest]) for text in texts)
+
+
+def _expect(wanted: int, found: int, what: str) -> None:
+    """A model takes features of one size; 0 is a model still to be built."""
+    if wanted not in (0, found):
+        raise DataError(f"features of {what} have size {found}, the model takes {wanted}")

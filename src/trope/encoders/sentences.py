@@ -1,0 +1,39 @@
+"""A sentence encoder that is trained along with the heads."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from jaxtyping import Int
+from torch import Tensor, nn
+
+from trope.encoders.content import Content, Encoder
+from trope.encoders.inputs import Words
+from trope.features.sentences import sentence_encoder
+
+
+class TunedSentences(Encoder):
+    """Pieces of words through a transformer; its sentence vector is the whole, pieces the parts."""
+
+    def __init__(self, name: str, dropout: float) -> None:
+        super().__init__()
+        self.network: nn.Module = sentence_encoder(name).network
+        self.dropout = nn.Dropout(dropout)
+        self.whole = self.part = int(self.network.get_embedding_dimension())
+
+    def forward(self, ids: Int[Tensor, "n l"], lengths: Int[Tensor, " n"]) -> Content:
+        """Content of texts given as numbers of pieces, padded, and their lengths."""
+        present = torch.arange(ids.shape[1], device=ids.device) < lengths.clamp(min=1)[:, None]
+        found = self.network({"input_ids": ids, "attention_mask": present.long()})
+        parts = self.dropout(found["token_embeddings"])
+        return Content(self.dropout(found["sentence_embedding"]), parts, present)
+
+
+def pieces(texts: list[str], name: str, longest: int) -> Words:
+    """Texts as the pieces of words that an encoder knows, cut after the longest it takes."""
+    network = sentence_encoder(name).network
+    limit = min(longest, int(network.max_seq_length or longest))
+    found = (
+        network.tokenizer(texts, truncation=True, max_length=limit)["input_ids"] if texts else []
+    )
+    return Words.of(np.asarray(ids, np.int64) for ids in found)

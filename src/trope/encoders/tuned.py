@@ -1,0 +1,74 @@
+"""An image network that is trained along with the heads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from jaxtyping import Float, UInt8
+from torch import Tensor, nn
+
+from trope.encoders.content import Content, Encoder
+from trope.errors import UsageError
+from trope.features.backbones import backbone, efficientnet, outputs
+from trope.features.backbones.efficientnet import EfficientNetLite0
+from trope.features.backbones.transformers import TransformersModel, patches
+
+
+class Tuned(Encoder):
+    """Pixels to the cells of the network's last map; their mean is the whole.
+
+    Statistics of batch normalization stay those of pretraining: batches are small, and the result
+    then does not depend on how a batch is spread over processes.
+    """
+
+    def __init__(self, name: str, dropout: float) -> None:
+        super().__init__()
+        chosen = backbone(name)
+        want: tuple[tuple[float, ...], tuple[float, ...]]
+        if isinstance(chosen, EfficientNetLite0):
+            self.network: nn.Module = efficientnet.network()
+            self._cells, want = _lite0_cells, (efficientnet.MEAN, efficientnet.STD)
+        elif isinstance(chosen, TransformersModel):
+            self.network, _ = chosen.network
+            self._cells = _model_cells
+            want = (chosen.preparation.mean, chosen.preparation.std)
+        else:
+            raise UsageError(f"image.encoder: backbone '{name}' cannot be tuned; use 'frozen'")
+        self.mean: Tensor
+        self.std: Tensor
+        self.register_buffer("mean", torch.tensor(want[0]), persistent=False)
+        self.register_buffer("std", torch.tensor(want[1]), persistent=False)
+        self.dropout, self.size = nn.Dropout(dropout), chosen.size
+        self.whole = self.part = self._channels()
+
+    def forward(self, pixels: UInt8[Tensor, "n size size 3"]) -> Content:
+        """Content of pictures given as 8-bit RGB values."""
+        cells = self._cells(self.network, self._prepared(pixels))
+        return Content(self.dropout(cells.mean(dim=1)), self.dropout(cells))
+
+    def train(self, mode: bool = True) -> Tuned:
+        """As usual, but batch normalization stays as it is."""
+        super().train(mode)
+        for module in self.modules():
+            if isinstance(module, nn.modules.batchnorm._BatchNorm):
+                module.eval()
+        return self
+
+    def _prepared(self, pixels: UInt8[Tensor, "n size size 3"]) -> Float[Tensor, "n 3 size size"]:
+        return ((pixels.float() - self.mean) / self.std).permute(0, 3, 1, 2)
+
+    @torch.no_grad()
+    def _channels(self) -> int:
+        pixels = torch.zeros(1, self.size, self.size, 3, dtype=torch.uint8)
+        return int(self._cells(self.network.eval(), self._prepared(pixels)).shape[2])
+
+
+def _lite0_cells(network: Any, values: Tensor) -> Float[Tensor, "n cells c"]:
+    return outputs.grid(network.extract_features(values))
+
+
+def _model_cells(network: Any, values: Tensor) -> Float[Tensor, "n cells c"]:
+    hidden = network(pixel_values=values).last_hidden_state
+    size = int(values.shape[-1])
+    return outputs.chosen(hidden, None, patches(network.config, size), "grid")

@@ -1,0 +1,27 @@
+"""Losses: a batch of pairs in, one number per pair out; penalties: one number per batch."""
+
+from __future__ import annotations
+
+from trope.losses.angular import Angular
+from trope.losses.infonce import InfoNCE
+from trope.losses.loss import Loss
+from trope.losses.npairs import NPairs
+from trope.losses.penalties import Penalty, diversity, mmd
+from trope.losses.siglip import SigLIP
+from trope.losses.soft_targets import SoftTargets
+from trope.losses.structure import Structure
+from trope.losses.triplet import Triplet
+
+LOSSES: dict[str, type[Loss]] = {
+    "angular": Angular,
+    "infonce": InfoNCE,
+    "npairs": NPairs,
+    "siglip": SigLIP,
+    "soft-targets": SoftTargets,
+    "structure": Structure,
+    "triplet": Triplet,
+}
+
+PENALTIES: dict[str, Penalty] = {"diversity": diversity, "mmd": mmd}
+
+__all__ = ["LOSSES", "PENALTIES", "Loss", "Penalty"]

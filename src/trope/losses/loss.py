@@ -1,0 +1,56 @@
+"""What all losses share: settings that are checked, and what they need of a batch."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import TypeVar
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from trope.views import View
+
+Part = TypeVar("Part")
+
+
+class Loss(nn.Module, ABC):
+    """A batch of pairs in, one number per pair out, in which both directions are added.
+
+    A loss is a dataclass of its settings. One number per pair, so that pairs can be weighted; the
+    mean is taken once, in the training step. Other pairs with the same image or text are no
+    negatives, and what a learned temperature is stays with the loss.
+    """
+
+    def __post_init__(self) -> None:
+        super().__init__()
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The optional parts a view must have: any of near, meaning and look."""
+        return frozenset()
+
+    @abstractmethod
+    def forward(self, view: View) -> Float[Tensor, " n"]:
+        """The loss of each pair."""
+
+
+def part(value: Part | None, name: str) -> Part:
+    """An optional part of a view that a loss cannot do without."""
+    if value is None:
+        raise ValueError(f"this loss needs the view's '{name}'")
+    return value
+
+
+def check_weights(**settings: float) -> None:
+    """Refuse what is negative or not finite, by name."""
+    for name, value in settings.items():
+        if not (math.isfinite(value) and value >= 0):
+            raise ValueError(f"{name} must be zero or more, not {value}")
+
+
+def check_between(low: float, high: float, **settings: float) -> None:
+    """Refuse what is not in a range, whose ends are allowed, by name."""
+    for name, value in settings.items():
+        if not low <= value <= high:
+            raise ValueError(f"{name} must be between {low:g} and {high:g}, not {value}")

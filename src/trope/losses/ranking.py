@@ -1,0 +1,97 @@
+"""The form that ranking losses share: an anchor's positive against the batch's other items.
+
+    L = image_to_text L(image, its text; other texts)
+      + text_to_image L(text, its image; other images)
+      + text L(text, the neighbor's text; other texts)
+      + image L(image, the neighbor's image; other images)
+
+The last two are the within-modality losses of Thomas & Kovashka (ECCV 2020), Eqs. 6-8. All terms
+are made of n by n similarities: memory grows with the square of the batch.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from trope.losses.loss import Loss, check_weights, part
+from trope.similarity import paired_similarity, similarity, summed_similarity
+from trope.views import Encoded, Near, View
+
+Similarities = Callable[[], Float[Tensor, "n m"]]  # made when asked for: few losses need all
+
+
+@dataclass(eq=False, kw_only=True)
+class Ranking(Loss):
+    """A sum of up to four terms; `text` and `image` weigh those of the semantic neighbor."""
+
+    image_to_text: float = 1.0
+    text_to_image: float = 1.0
+    text: float = 0.0
+    image: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_weights(image_to_text=self.image_to_text, text_to_image=self.text_to_image)
+        check_weights(text=self.text, image=self.image)
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """A neighbor of each pair, where its terms have weight."""
+        return frozenset({"near"}) if self.text or self.image else frozenset()
+
+    @abstractmethod
+    def rank(
+        self,
+        positive: Float[Tensor, " n"],
+        negative: Similarities,
+        summed: Similarities,
+        allowed: Bool[Tensor, "n m"],
+    ) -> Float[Tensor, " n"]:
+        """One term, of s(a, p), s(a, n_j) and s(a, n_j) + s(p, n_j), over the allowed n_j."""
+
+    def forward(self, view: View) -> Float[Tensor, " n"]:
+        """The loss of each pair."""
+        image, text, allowed = view.image, view.text, ~view.same
+        own = paired_similarity(image, text)
+        scores = cache(partial(similarity, image, text))
+        texts = partial(summed_similarity, image, text, text)
+        images = partial(summed_similarity, image, text, image)
+        loss = self.image_to_text * self.rank(own, scores, texts, allowed)
+        loss = loss + self.text_to_image * self.rank(own, lambda: scores().T, images, allowed)
+        if not self.needs or (view.near is None and not self.training):
+            return loss  # validation looks at the pairs alone
+        near = part(view.near, "near")
+        allowed = ~(view.same | near.same)
+        if self.text:
+            loss = loss + self.text * counted(self._within(text, near.text, allowed), near)
+        if self.image:
+            loss = loss + self.image * counted(self._within(image, near.image, allowed), near)
+        return loss
+
+    def _within(
+        self, items: Encoded, near: Encoded, allowed: Bool[Tensor, "n n"]
+    ) -> Float[Tensor, " n"]:
+        """A term whose anchor, positive and negatives are of one modality."""
+        own, negative = paired_similarity(items, near), partial(similarity, items, items)
+        return self.rank(own, negative, partial(summed_similarity, items, near, items), allowed)
+
+
+def counted(found: Float[Tensor, " n"], near: Near) -> Float[Tensor, " n"]:
+    """A neighbor's term, zero for a pair that has no neighbor."""
+    return found if near.there is None else found.masked_fill(~near.there, 0)
+
+
+def violations(
+    positive: Float[Tensor, " n"],
+    negative: Float[Tensor, "n m"],
+    allowed: Bool[Tensor, "n m"],
+    margin: float,
+) -> Float[Tensor, "n m"]:
+    """[margin + negative - positive]₊ of the allowed entries, elsewhere zero."""
+    return (margin + negative - positive[:, None]).relu().masked_fill(~allowed, 0)

@@ -1,0 +1,34 @@
+"""Tensor operations whose signs and small constants must be the same everywhere."""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+from torch.nn import functional
+
+EPSILON = 1e-12
+NEAREST = 1e-4  # added to squared distances: the root has no derivative at zero
+
+
+def normalize(vectors: Float[Tensor, "*n d"]) -> Float[Tensor, "*n d"]:
+    """Rows of length one; a row of zeros stays as it is."""
+    return functional.normalize(vectors, dim=-1, eps=EPSILON)
+
+
+def log_one_plus_sum_exp(
+    values: Float[Tensor, "n m"], allowed: Bool[Tensor, "n m"]
+) -> Float[Tensor, " n"]:
+    """log(1 + Σ exp) over the allowed entries of each row, for values of any size."""
+    masked = values.masked_fill(~allowed, -torch.inf)
+    return torch.cat([values.new_zeros(len(values), 1), masked], dim=1).logsumexp(dim=1)
+
+
+def log_softmax(values: Float[Tensor, "n m"], allowed: Bool[Tensor, "n m"]) -> Float[Tensor, "n m"]:
+    """Logarithms of shares among the allowed entries of each row; elsewhere minus infinity."""
+    return values.masked_fill(~allowed, -torch.inf).log_softmax(dim=1)
+
+
+def distance(cosines: Float[Tensor, "*n"]) -> Float[Tensor, "*n"]:
+    """Euclidean distances of unit vectors, from their cosines."""
+    return ((2 - 2 * cosines).clamp(min=0) + NEAREST).sqrt()

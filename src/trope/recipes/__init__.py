@@ -1,0 +1,1 @@
+"""Recipes, one TOML file each: the rows of the papers' tables."""

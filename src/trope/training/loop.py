@@ -1,0 +1,164 @@
+"""The training loop: epochs, steps, validation, the learning rate, the best model, the end."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from lightning_fabric import Fabric
+from torch import nn
+from torch.optim import Adam, Optimizer
+
+from trope.checkpoints import FILE, save_model
+from trope.errors import TropeError
+from trope.files import write_json
+from trope.training import folder as runs
+from trope.training.settings import Experiment
+from trope.training.state import Progress, deterministic, load_state, save_state
+from trope.training.steps import Step, Steps, penalized, seen
+from trope.training.task import Task
+from trope.training.validation import Validation, validate
+
+SAVE_SECONDS = 300.0  # between two savings inside a long epoch
+
+Report = Callable[[Progress, int, dict[str, float]], None]
+
+
+@dataclass(eq=False)
+class Loop:
+    """One run in one process; others may work on the same batches beside it."""
+
+    task: Task
+    settings: Experiment
+    seed: int
+    folder: Path
+    fabric: Fabric
+    description: dict[str, Any]
+    report: Report
+    stopping: bool = False  # set by whoever wants the run to end after its step
+
+    def __post_init__(self) -> None:
+        wanted = self.settings.training
+        self.modules: dict[str, nn.Module] = {"model": self.task.model, "loss": self.task.loss}
+        parameters = [p for module in self.modules.values() for p in module.parameters()]
+        adam = Adam(
+            [p for p in parameters if p.requires_grad],
+            wanted.learning_rate,
+            weight_decay=wanted.weight_decay,
+        )
+        self.optimizer: Optimizer
+        self.model, self.optimizer = self.fabric.setup(self.task.model, adam)
+        self.task.loss.to(self.fabric.device)
+        self.progress = Progress(rate=wanted.learning_rate)
+        if runs.has_state(self.folder):
+            self.progress = load_state(self.folder, self.modules, self.optimizer)
+        self._set_rate()
+
+    def run(self) -> Progress:
+        """Train to the end; interrupted, the run is saved after the step it is in."""
+        while not self.progress.finished:
+            self._epoch()
+            self._judge(validate(self.task, self.settings.training.batch, self.seed))
+            self._save()
+        return self.progress
+
+    def _epoch(self) -> None:
+        """All steps of one epoch that are not yet done."""
+        progress, wanted = self.progress, self.settings.training
+        steps = Steps(self.task, self.seed, progress.epoch, wanted.batch, self.fabric)
+        self.model.train()
+        self.task.loss.train()
+        saved = time.monotonic()
+        for step in steps.steps(progress.step):
+            progress.total += self._step(step)
+            progress.step = step.number + 1
+            self.report(progress, len(steps), {"loss": progress.total / progress.step})
+            if self.stopping or time.monotonic() - saved > SAVE_SECONDS:
+                self._save()
+                saved = time.monotonic()
+            if self.stopping:
+                raise KeyboardInterrupt
+
+    def _step(self, step: Step) -> float:
+        """One batch: encode, compare, learn."""
+        deterministic(self.seed, self.progress.epoch, step.number, self.fabric.global_rank)
+        images, texts = self.fabric.to_device((step.images, step.texts))
+        pictures, words = self.model(images, texts)
+        view = seen(self.task, step, pictures, words, self.fabric)
+        loss = penalized(view, self.task.loss(view), dict(self.settings.penalties))
+        if not torch.isfinite(loss):
+            self._stop_at(step, float(loss))
+        self.optimizer.zero_grad()
+        self.fabric.backward(loss)
+        self._share_gradients()
+        if self.settings.training.clip:
+            self.fabric.clip_gradients(
+                self.model, self.optimizer, max_norm=self.settings.training.clip
+            )
+        self.optimizer.step()
+        return float(loss)
+
+    def _share_gradients(self) -> None:
+        """What the loss itself learns is the same in every process but for rounding."""
+        if self.fabric.world_size > 1:
+            for parameter in self.task.loss.parameters():
+                if parameter.grad is not None:
+                    shared: Any = self.fabric.all_reduce(parameter.grad, reduce_op="mean")
+                    parameter.grad = shared
+
+    def _judge(self, found: Validation) -> None:
+        """After an epoch: note, keep the model if it is the best, lower the rate, or end."""
+        progress, wanted = self.progress, self.settings.training
+        line = {
+            "epoch": progress.epoch,
+            "loss": progress.total / max(progress.step, 1),
+            "rate": progress.rate,
+            **{f"val_{name}": value for name, value in asdict(found).items()},
+        }
+        progress.history.append(line)
+        self._keep(found.recall if wanted.select == "recall" else -found.loss, line)
+        progress.waited = 0 if found.loss < progress.lowest else progress.waited + 1
+        progress.lowest = min(progress.lowest, found.loss)
+        if progress.waited >= wanted.patience:
+            progress.rate, progress.waited = progress.rate * wanted.decay, 0
+            self._set_rate()
+        progress.epoch, progress.step, progress.total = progress.epoch + 1, 0, 0.0
+        stale = progress.epoch - 1 - progress.best_epoch
+        progress.finished = progress.epoch >= wanted.epochs or stale >= wanted.stop
+        self.report(progress, 0, {"loss": line["loss"], "recall": found.recall})
+
+    def _keep(self, value: float, line: dict[str, Any]) -> None:
+        progress = self.progress
+        if value > progress.best:
+            progress.best, progress.best_epoch = value, progress.epoch
+            if self.fabric.is_global_zero:
+                about = {**self.description, "validation": line}
+                save_model(self.folder / FILE, self.task.model, self.task.plan, about)
+
+    def _save(self) -> None:
+        """First the best model, then the state: killed between the two, the epoch is done again."""
+        if self.fabric.is_global_zero:
+            save_state(self.folder, self.modules, self.optimizer, self.progress)
+            runs.write_metrics(self.folder, self.progress.history)
+
+    def _set_rate(self) -> None:
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.progress.rate
+
+    def _stop_at(self, step: Step, loss: float) -> None:
+        """A loss that is no number: keep what is needed to look into it."""
+        path = self.folder / "nonfinite.json"
+        texts = self.task.train.texts[step.pairs].tolist()
+        place = {"epoch": self.progress.epoch, "step": step.number}
+        if self.fabric.is_global_zero:
+            write_json(path, place | {"loss": str(loss), "texts": texts})
+        what = "infinite" if math.isinf(loss) else "not a number"
+        raise TropeError(
+            f"the loss became {what} in epoch {place['epoch']}, step {place['step']}; "
+            f"the batch is listed in {path}. A lower training.learning_rate may help"
+        )

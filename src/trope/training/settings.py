@@ -1,0 +1,76 @@
+"""All settings of one training run: what a recipe file holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from trope.data.splits import SplitPlan
+from trope.encoders import HeadSettings, ImageSettings, TextSettings
+
+
+@dataclass(frozen=True)
+class Neighborhood:
+    """Which other pair stands beside each pair, drawn anew in every epoch.
+
+    `text`: one of its k nearest by meaning, in a space of texts; `image`: by look, in the space of
+    a frozen backbone; `siblings`: another text of the same picture.
+    """
+
+    source: Literal["text", "image", "siblings"] = "text"
+    space: Literal["doc2vec", "sentence"] = "doc2vec"
+    k: int = 200
+
+    def __post_init__(self) -> None:
+        if self.k < 1:
+            raise ValueError(f"k must be at least 1, found {self.k}")
+
+
+@dataclass(frozen=True)
+class Optimization:
+    """How the weights are learned; the defaults are those of paper 004.
+
+    The learning rate is multiplied by `decay` after `patience` epochs without a lower validation
+    loss; training ends after `stop` epochs without a better `select` on validation. A `clip` of 0
+    is none.
+    """
+
+    batch: int = 64
+    epochs: int = 100
+    learning_rate: float = 1e-4
+    weight_decay: float = 1e-5
+    decay: float = 0.1
+    patience: int = 5
+    stop: int = 12
+    clip: float = 2.0
+    select: Literal["recall", "loss"] = "recall"
+    precision: Literal["32-true", "bf16-mixed", "16-mixed"] = "32-true"
+
+    def __post_init__(self) -> None:
+        for name, least in (("batch", 2), ("epochs", 1), ("patience", 1), ("stop", 1), ("clip", 0)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} must be at least {least}, found {getattr(self, name)}")
+        if not self.learning_rate > 0 or not 0 < self.decay <= 1 or self.weight_decay < 0:
+            raise ValueError("learning_rate and decay must be above 0, weight_decay at least 0")
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A recipe: a model, a loss, neighbors and how to train.
+
+    `small` are changes, written like `--set`, for data of fewer than 20,000 training pairs: the
+    papers' settings are for hundreds of thousands.
+    """
+
+    about: str = ""
+    paper: str = ""
+    image: ImageSettings = field(default_factory=ImageSettings)
+    text: TextSettings = field(default_factory=TextSettings)
+    head: HeadSettings = field(default_factory=HeadSettings)
+    loss: Mapping[str, Any] = field(default_factory=lambda: {"name": "angular"})
+    penalties: Mapping[str, float] = field(default_factory=dict)
+    neighbors: Neighborhood = field(default_factory=Neighborhood)
+    training: Optimization = field(default_factory=Optimization)
+    split: SplitPlan = field(default_factory=SplitPlan)
+    small: tuple[str, ...] = ()

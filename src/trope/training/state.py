@@ -1,0 +1,103 @@
+"""Where a run stands, in one file: a killed run goes on from it as if nothing had happened.
+
+Random numbers need no place in it: those of every step follow from the seed, the epoch and the
+step alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from trope.checkpoints import read_tensors, write_tensors
+from trope.errors import DataError
+
+FILE = "state.safetensors"
+FORMAT = "trope-state-1"
+
+
+@dataclass
+class Progress:
+    """How far a run has come, and what decides about rate and end."""
+
+    epoch: int = 0
+    step: int = 0
+    rate: float = 0.0
+    lowest: float = float("inf")  # validation loss so far
+    waited: int = 0  # epochs since then, or since the rate was lowered
+    best: float = float("-inf")  # of what the model is selected by
+    best_epoch: int = -1
+    total: float = 0.0  # of the losses of this epoch's steps
+    finished: bool = False
+    history: list[dict[str, Any]] = field(default_factory=list)
+
+
+def save_state(
+    folder: Path, modules: dict[str, nn.Module], optimizer: Optimizer, progress: Progress
+) -> None:
+    """Write weights, the optimizer's memory and the progress, whole or not at all."""
+    tensors = {
+        f"{part}.{name}": value.contiguous()
+        for part, module in modules.items()
+        for name, value in module.state_dict().items()
+    }
+    for number, memory in optimizer.state_dict()["state"].items():
+        tensors |= {f"optimizer.{number}.{name}": value for name, value in memory.items()}
+    document = {"format": FORMAT, "progress": _finite(asdict(progress))}
+    write_tensors(folder / FILE, tensors, document)
+
+
+def load_state(folder: Path, modules: dict[str, nn.Module], optimizer: Optimizer) -> Progress:
+    """Put everything back where it was."""
+    path = folder / FILE
+    tensors, document = read_tensors(path)
+    if document.get("format") != FORMAT:
+        raise DataError(f"{path}: not a state of this version ({document.get('format')})")
+    parts = {part: _below(tensors, part) for part in (*modules, "optimizer")}
+    try:
+        for part, module in modules.items():
+            module.load_state_dict(parts[part])
+        _remember(optimizer, parts["optimizer"])
+        return Progress(**_infinite(document["progress"]))
+    except (RuntimeError, KeyError, TypeError, ValueError) as error:
+        why = str(error).splitlines()[0]
+        raise DataError(f"{path}: does not fit the model to be trained ({why})") from None
+
+
+def _below(tensors: dict[str, Tensor], part: str) -> dict[str, Tensor]:
+    start = f"{part}."
+    return {name[len(start) :]: value for name, value in tensors.items() if name.startswith(start)}
+
+
+def _remember(optimizer: Optimizer, tensors: dict[str, Tensor]) -> None:
+    memory: dict[int, dict[str, Tensor]] = {}
+    for name, value in tensors.items():
+        number, _, what = name.partition(".")
+        memory.setdefault(int(number), {})[what] = value
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": memory})
+
+
+def _finite(values: dict[str, Any]) -> dict[str, Any]:
+    """JSON knows no infinity."""
+    return {
+        name: str(value) if value in (float("inf"), float("-inf")) else value
+        for name, value in values.items()
+    }
+
+
+def _infinite(values: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: float(value) if value in ("inf", "-inf") else value for name, value in values.items()
+    }
+
+
+def deterministic(seed: int, epoch: int, step: int, rank: int) -> None:
+    """Dropout and whatever else is random in a step depends on its place alone."""
+    place = repr((seed, epoch, step, rank)).encode()
+    torch.manual_seed(int.from_bytes(hashlib.blake2b(place, digest_size=7).digest(), "little"))

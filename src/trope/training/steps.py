@@ -1,0 +1,126 @@
+"""From the numbers of a batch to the view that a loss takes, over all processes together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from lightning_fabric import Fabric
+from torch import Tensor
+
+from trope.data.samples import drawn
+from trope.encoders.inputs import Tensors
+from trope.encoders.model import Packed, packed
+from trope.losses import PENALTIES
+from trope.training.task import Task
+from trope.views import Encoded, Near, View
+
+Batch = Int[np.ndarray, " batch"]
+
+
+class Step(NamedTuple):
+    """One batch of all processes: its pairs, their neighbors, and the inputs of this process."""
+
+    number: int
+    pairs: Batch
+    near: Batch | None
+    there: Bool[np.ndarray, " batch"] | None
+    images: Tensors
+    texts: Tensors
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """The steps of one epoch, for one of several processes; they are the same whoever asks.
+
+    Each process encodes its part of every batch and sees the points of the whole.
+    """
+
+    task: Task
+    seed: int
+    epoch: int
+    batch: int
+    fabric: Fabric
+
+    def __len__(self) -> int:
+        return len(self.task.train) // min(self.batch, len(self.task.train))
+
+    def steps(self, first: int = 0) -> Iterator[Step]:
+        """From the given one on."""
+        order = self.task.train.order(self.seed, self.epoch, self.batch)[first:]
+        near, there = self._near()
+        mine = [self._mine(row) for row in order]
+        both = mine if near is None else [np.concatenate([row, near[row]]) for row in mine]
+        train = self.task.train
+        images = self.task.images.batches([train.images[row] for row in both], self.epoch)
+        texts = self.task.texts.batches([train.texts[row] for row in both], self.epoch)
+        for i, (row, image, text) in enumerate(zip(order, images, texts, strict=True)):
+            beside = None if near is None else near[row]
+            yield Step(first + i, row, beside, None if there is None else there[row], image, text)
+
+    def _near(self) -> tuple[Batch | None, Bool[np.ndarray, " batch"] | None]:
+        if self.task.near is None:
+            return None, None
+        return drawn(self.task.near, self.seed, self.epoch)
+
+    def _mine(self, row: Batch) -> Batch:
+        """This process's part of a batch; all parts have one size."""
+        size = len(row) // self.fabric.world_size
+        return row[self.fabric.global_rank * size : (self.fabric.global_rank + 1) * size]
+
+
+def seen(task: Task, step: Step, images: Packed, texts: Packed, fabric: Fabric) -> View:
+    """The whole batch as its loss sees it: points gathered from all processes, with gradients."""
+    size = len(step.pairs) // fabric.world_size
+    image, near_image = _gathered(images, size, fabric)
+    text, near_text = _gathered(texts, size, fabric)
+    device = image.mean.device
+    same = _tensor(task.train.same(step.pairs, step.pairs), device)
+    near = None
+    if near_image is not None and near_text is not None:
+        assert step.near is not None
+        assert step.there is not None
+        beside = _tensor(task.train.same(step.near, step.pairs), device)
+        near = Near(near_image, near_text, beside, _tensor(step.there, device))
+    return View(
+        image, text, same, near, _rows(task.meaning, step, device), _rows(task.look, step, device)
+    )
+
+
+def penalized(
+    view: View, per_pair: Float[Tensor, " n"], penalties: dict[str, float]
+) -> Float[Tensor, ""]:
+    """The mean over pairs, and what the batch as a whole is charged with."""
+    total = per_pair.mean()
+    for name, weight in penalties.items():
+        total = total + weight * PENALTIES[name](view)
+    return total
+
+
+def _gathered(values: Packed, size: int, fabric: Fabric) -> tuple[Encoded, Encoded | None]:
+    """Pairs, and their neighbors where there are any, each in the order of the batch."""
+    pairs = [None if value is None else value[:size] for value in values]
+    near = [None if value is None else value[size:] for value in values]
+    together = packed(tuple(_all(value, fabric) for value in pairs))
+    if values[0] is None or len(values[0]) == size:
+        return together, None
+    return together, packed(tuple(_all(value, fabric) for value in near))
+
+
+def _all(value: Tensor | None, fabric: Fabric) -> Tensor | None:
+    if value is None or fabric.world_size == 1:
+        return value
+    gathered: Any = fabric.all_gather(value, sync_grads=True)
+    return torch.as_tensor(gathered).flatten(0, 1)
+
+
+def _tensor(values: np.ndarray, device: torch.device) -> Tensor:
+    return torch.from_numpy(np.ascontiguousarray(values)).to(device)
+
+
+def _rows(values: Tensor | None, step: Step, device: torch.device) -> Tensor | None:
+    return None if values is None else values[torch.from_numpy(step.pairs)].to(device)

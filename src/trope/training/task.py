@@ -1,0 +1,164 @@
+"""Everything a run needs before its first step: model, inputs, pairs, neighbors, teachers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from trope import config
+from trope.data.pairs import Pairs
+from trope.data.samples import Samples, samples
+from trope.encoders import Model, Plan
+from trope.encoders.gru import Gru
+from trope.encoders.inputs import Inputs
+from trope.errors import UsageError, suggestion
+from trope.losses import LOSSES, PENALTIES, Loss
+from trope.neighbors import Search, cached_neighbors
+from trope.spaces import Doc2Vec, Sentence, Vectors, Visual
+from trope.spaces.paragraphs import Training
+from trope.training.settings import Experiment
+
+Ids = Int[np.ndarray, "samples k"]
+Teacher = Float[Tensor, "samples d"]
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What is trained, on what: fixed for the whole run."""
+
+    plan: Plan
+    model: Model
+    loss: Loss
+    images: Inputs
+    texts: Inputs
+    train: Samples
+    val: Samples
+    near: Ids | None
+    meaning: Teacher | None
+    look: Teacher | None
+    remarks: tuple[str, ...]
+
+
+class Parts(NamedTuple):
+    """What a loss needs besides the pairs themselves."""
+
+    near: Ids | None = None
+    meaning: Teacher | None = None
+    look: Teacher | None = None
+    remarks: tuple[str, ...] = ()
+
+
+def prepare(pairs: Pairs, settings: Experiment, seed: int) -> Task:
+    """Build it all; what does not fit together is refused here, before any training."""
+    loss = build_loss(settings)
+    plan = Plan(settings.image, settings.text, settings.head).fitted(pairs)
+    pictures, texts = plan.pictures(pairs, seed), plan.texts(pairs)
+    plan = replace(plan, image_size=pictures.size, text_size=texts.size)
+    train, val = (samples(pairs, pictures.rows, split) for split in ("train", "val"))
+    parts = _parts(pairs, settings, loss, train)
+    torch.manual_seed(seed)
+    model = plan.model()
+    _start_words(model, plan, pairs)
+    remarks = [*pictures.remarks, *texts.remarks, *parts.remarks]
+    if pictures.failed:
+        remarks.append(f"{len(pictures.failed):,} pictures cannot be used: {pictures.failed[0][1]}")
+    return Task(
+        plan,
+        model,
+        loss,
+        pictures.inputs,
+        texts.inputs,
+        train,
+        val,
+        parts.near,
+        parts.meaning,
+        parts.look,
+        tuple(remarks),
+    )
+
+
+def build_loss(settings: Experiment) -> Loss:
+    """The loss a recipe names, its options checked; penalties are looked at too."""
+    options: dict[str, Any] = dict(settings.loss)
+    name = options.pop("name", None)
+    if name not in LOSSES:
+        raise UsageError(f"loss: no loss '{name}'{suggestion(str(name), LOSSES)}")
+    for penalty in settings.penalties:
+        if penalty not in PENALTIES:
+            raise UsageError(f"penalties: no penalty '{penalty}'{suggestion(penalty, PENALTIES)}")
+    return config.parse(LOSSES[name], options, f"loss '{name}'")
+
+
+def _parts(pairs: Pairs, settings: Experiment, loss: Loss, train: Samples) -> Parts:
+    near = meaning = look = None
+    remarks: tuple[str, ...] = ()
+    if "near" in loss.needs:
+        near, remarks = _neighbors(pairs, settings, train)
+    if "meaning" in loss.needs:
+        vectors = _text_space(settings).vectors(pairs)
+        meaning, remarks = torch.from_numpy(vectors.values[train.texts]), vectors.remarks
+    if "look" in loss.needs:
+        look = torch.from_numpy(_looks(pairs, settings, train))
+    return Parts(near, meaning, look, remarks)
+
+
+def _neighbors(pairs: Pairs, settings: Experiment, train: Samples) -> tuple[Ids, tuple[str, ...]]:
+    """The pairs that may stand beside each pair, nearest first, -1 where there are fewer."""
+    chosen = settings.neighbors
+    if chosen.source == "siblings":
+        return siblings(train.images, chosen.k), ()
+    remarks: tuple[str, ...] = ()
+    if chosen.source == "text":
+        found = _text_space(settings).vectors(pairs)
+        values, remarks = found.values[train.texts], found.remarks
+    else:
+        values = _looks(pairs, settings, train)
+    search = Search(min(chosen.k, max(len(train) - 1, 1)))
+    return np.asarray(cached_neighbors(values, search, train.images).ids), remarks
+
+
+def siblings(images: Int[np.ndarray, " samples"], most: int) -> Ids:
+    """For each sample the others with its picture, up to so many; -1 where there are fewer."""
+    order = np.argsort(images, kind="stable")
+    sorted_images = images[order]
+    start = np.searchsorted(sorted_images, sorted_images, "left")
+    count = np.searchsorted(sorted_images, sorted_images, "right") - start
+    most = max(min(most, int(count.max()) - 1), 1)
+    step = np.arange(1, most + 1)
+    place = np.arange(len(images)) - start
+    chosen = order[start[:, None] + (place[:, None] + step) % count[:, None]]
+    ids = np.empty((len(images), most), np.int64)
+    ids[order] = np.where(step < count[:, None], chosen, -1)
+    return ids
+
+
+def _text_space(settings: Experiment) -> Doc2Vec | Sentence:
+    if settings.neighbors.space == "sentence":
+        return Sentence(settings.text.model)
+    return Doc2Vec(Training(size=settings.text.words), settings.text.preparation)
+
+
+def _looks(pairs: Pairs, settings: Experiment, train: Samples) -> Float[np.ndarray, "samples d"]:
+    """The frozen backbone's vector of each sample's picture."""
+    vectors: Vectors = Visual(settings.image.backbone).vectors(pairs)
+    owners = pairs.flat_texts()[1]
+    return np.asarray(vectors.values[owners[train.texts]])
+
+
+def _start_words(model: Model, plan: Plan, pairs: Pairs) -> None:
+    """Words known to Doc2Vec start with the vectors it learned on the training texts."""
+    encoder = model.text.encoder
+    if not isinstance(encoder, Gru) or not plan.text.pretrained:
+        return
+    found = Doc2Vec(Training(size=plan.text.words), plan.text.preparation).model(pairs)
+    known = {word: i for i, word in enumerate(found.words)}
+    vectors = np.zeros((len(plan.words) + 2, plan.text.words), np.float32)
+    rows = [(i + 2, known[word]) for i, word in enumerate(plan.words) if word in known]
+    ours, theirs = np.array(rows, np.int64).reshape(-1, 2).T
+    vectors[ours] = found.word_vectors[theirs]
+    encoder.start_from(torch.from_numpy(vectors))

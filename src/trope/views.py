@@ -1,0 +1,49 @@
+"""What a model gives and a loss takes: encoded items, and a batch of pairs seen together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Items of one modality: `mean` has length one; `points` are K senses of an item, each too.
+
+    `residuals` is what made the senses differ, before they were added to the shared vector.
+    """
+
+    mean: Float[Tensor, "n d"]
+    points: Float[Tensor, "n k d"] | None = None
+    residuals: Float[Tensor, "n k d"] | None = None
+
+
+@dataclass(frozen=True)
+class Near:
+    """For each pair of the batch one other pair: a semantic neighbor, or another text of its image.
+
+    `same` marks the pairs of the batch that have the neighbor's image or text; `there` is False
+    where a pair has no neighbor and what stands here means nothing.
+    """
+
+    image: Encoded
+    text: Encoded
+    same: Bool[Tensor, "n n"]
+    there: Bool[Tensor, " n"] | None = None
+
+
+@dataclass(frozen=True)
+class View:
+    """A batch of n pairs. `same` marks pairs with the same image or text, and so its diagonal.
+
+    `meaning` and `look` are the pairs' vectors in a frozen space of texts and one of images.
+    """
+
+    image: Encoded
+    text: Encoded
+    same: Bool[Tensor, "n n"]
+    near: Near | None = None
+    meaning: Float[Tensor, "n m"] | None = None
+    look: Float[Tensor, "n l"] | None = None
