@@ -14,7 +14,7 @@ from torch import Tensor
 from trope.data.vocabulary import PAD
 from trope.features import FeatureTable
 
-Items: TypeAlias = Int[np.ndarray, " items"]
+Items: TypeAlias = Int[np.ndarray, " _items"]  # several side by side, each of its own length
 Tensors: TypeAlias = tuple[Tensor, ...]
 
 IN_MEMORY = 2**31  # bytes of features that are read at once rather than batch by batch
@@ -93,7 +93,7 @@ class Words:
     starts: Int[np.ndarray, " bounds"]
 
     @classmethod
-    def of(cls, texts: Iterable[Int[np.ndarray, " tokens"]]) -> Words:
+    def of(cls, texts: Iterable[Int[np.ndarray, " _tokens"]]) -> Words:
         """From the numbers of each text."""
         parts = list(texts)
         sizes = [len(part) for part in parts]

@@ -21,7 +21,7 @@ from trope.encoders.model import Model, Tower
 from trope.encoders.pixels import Pixels
 from trope.encoders.sentences import TunedSentences, pieces
 from trope.encoders.settings import HeadSettings, ImageSettings, TextSettings
-from trope.encoders.tuned import Tuned
+from trope.encoders.tuned import Tuned, tunable
 from trope.errors import DataError
 from trope.features import features
 from trope.features.backbones import backbone
@@ -127,7 +127,7 @@ def _pixels(pairs: Pairs, settings: ImageSettings, seed: int) -> Pictures:
     first, number = distinct(named.values[there])
     rows = np.full(len(pairs), -1)
     rows[there] = number
-    size = backbone(settings.backbone).size  # type: ignore[union-attr]
+    size = tunable(settings.backbone).size
     inputs = Pixels(pairs.images, there[first], size, settings.flip, seed)
     return Pictures(inputs, rows, failed=tuple(named.failed))
 

@@ -24,17 +24,15 @@ class Tuned(Encoder):
 
     def __init__(self, name: str, dropout: float) -> None:
         super().__init__()
-        chosen = backbone(name)
+        chosen = tunable(name)
         want: tuple[tuple[float, ...], tuple[float, ...]]
         if isinstance(chosen, EfficientNetLite0):
             self.network: nn.Module = efficientnet.network()
             self._cells, want = _lite0_cells, (efficientnet.MEAN, efficientnet.STD)
-        elif isinstance(chosen, TransformersModel):
+        else:
             self.network, _ = chosen.network
             self._cells = _model_cells
             want = (chosen.preparation.mean, chosen.preparation.std)
-        else:
-            raise UsageError(f"image.encoder: backbone '{name}' cannot be tuned; use 'frozen'")
         self.mean: Tensor
         self.std: Tensor
         self.register_buffer("mean", torch.tensor(want[0]), persistent=False)
@@ -62,6 +60,14 @@ class Tuned(Encoder):
     def _channels(self) -> int:
         pixels = torch.zeros(1, self.size, self.size, 3, dtype=torch.uint8)
         return int(self._cells(self.network.eval(), self._prepared(pixels)).shape[2])
+
+
+def tunable(name: str) -> EfficientNetLite0 | TransformersModel:
+    """A backbone that can be trained along, by its name."""
+    chosen = backbone(name)
+    if not isinstance(chosen, (EfficientNetLite0, TransformersModel)):
+        raise UsageError(f"image.encoder: backbone '{name}' cannot be tuned; use 'frozen'")
+    return chosen
 
 
 def _lite0_cells(network: Any, values: Tensor) -> Float[Tensor, "n cells c"]:

@@ -92,7 +92,7 @@ class Loop:
         view = seen(self.task, step, pictures, words, self.fabric)
         loss = penalized(view, self.task.loss(view), dict(self.settings.penalties))
         if not torch.isfinite(loss):
-            self._stop_at(step, float(loss))
+            self._stop_at(step, float(loss.detach()))
         self.optimizer.zero_grad()
         self.fabric.backward(loss)
         self._share_gradients()
@@ -101,7 +101,7 @@ class Loop:
                 self.model, self.optimizer, max_norm=self.settings.training.clip
             )
         self.optimizer.step()
-        return float(loss)
+        return float(loss.detach())
 
     def _share_gradients(self) -> None:
         """What the loss itself learns is the same in every process but for rounding."""
@@ -153,10 +153,10 @@ class Loop:
     def _stop_at(self, step: Step, loss: float) -> None:
         """A loss that is no number: keep what is needed to look into it."""
         path = self.folder / "nonfinite.json"
-        texts = self.task.train.texts[step.pairs].tolist()
+        ids = [self.task.ids[text] for text in self.task.train.texts[step.pairs]]
         place = {"epoch": self.progress.epoch, "step": step.number}
         if self.fabric.is_global_zero:
-            write_json(path, place | {"loss": str(loss), "texts": texts})
+            write_json(path, place | {"loss": str(loss), "ids": ids})
         what = "infinite" if math.isinf(loss) else "not a number"
         raise TropeError(
             f"the loss became {what} in epoch {place['epoch']}, step {place['step']}; "

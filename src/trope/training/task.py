@@ -24,7 +24,8 @@ from trope.spaces.paragraphs import Training
 from trope.training.settings import Experiment
 
 Ids = Int[np.ndarray, "samples k"]
-Teacher = Float[Tensor, "samples d"]
+Meaning = Float[Tensor, "samples meaning"]
+Look = Float[Tensor, "samples look"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,13 +35,14 @@ class Task:
     plan: Plan
     model: Model
     loss: Loss
+    ids: list[str]  # of the row each text belongs to
     images: Inputs
     texts: Inputs
     train: Samples
     val: Samples
     near: Ids | None
-    meaning: Teacher | None
-    look: Teacher | None
+    meaning: Meaning | None
+    look: Look | None
     remarks: tuple[str, ...]
 
 
@@ -48,8 +50,8 @@ class Parts(NamedTuple):
     """What a loss needs besides the pairs themselves."""
 
     near: Ids | None = None
-    meaning: Teacher | None = None
-    look: Teacher | None = None
+    meaning: Meaning | None = None
+    look: Look | None = None
     remarks: tuple[str, ...] = ()
 
 
@@ -71,6 +73,7 @@ def prepare(pairs: Pairs, settings: Experiment, seed: int) -> Task:
         plan,
         model,
         loss,
+        [pairs.ids[row] for row in pairs.flat_texts()[1]],
         pictures.inputs,
         texts.inputs,
         train,

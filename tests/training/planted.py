@@ -1,0 +1,49 @@
+"""A small data set in which pictures and texts share topics; features of pictures come with it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+TOPICS, REGIONS, SIZE = 8, 4, 16
+SPLITS = ("train",) * 6 + ("val", "test")
+
+
+def write(folder: Path, rows: int = 160, texts: int = 1, seed: int = 0) -> Path:
+    """`rows` pictures, each with texts of words of its topic."""
+    random = np.random.default_rng(seed)
+    directions = random.normal(size=(TOPICS, SIZE))
+    topics = np.arange(rows) % TOPICS
+    regions = directions[topics][:, None] + 0.5 * random.normal(size=(rows, REGIONS, SIZE))
+    (folder / "features").mkdir(parents=True)
+    np.save(folder / "features" / "image.npy", regions.astype(np.float32))
+    lines = [
+        json.dumps(
+            {
+                "id": f"r{row}",
+                "texts": [sentence(random, int(topics[row]), row, i) for i in range(texts)],
+                "image_feature": row,
+                "split": SPLITS[row // TOPICS % len(SPLITS)],
+            }
+        )
+        for row in range(rows)
+    ]
+    (folder / "pairs.jsonl").write_text("\n".join(lines))
+    return folder
+
+
+def sentence(random: np.random.Generator, topic: int, row: int, number: int) -> str:
+    words = [f"topic{topic}word{random.integers(5)}" for _ in range(random.integers(2, 7))]
+    return " ".join([*words, f"row{row}", f"text{number}"])
+
+
+PRECOMPUTED = [
+    "image.backbone=precomputed",
+    "text.hidden=16",
+    "text.words=12",
+    "head.size=12",
+    "training.batch=16",
+    "training.learning_rate=0.01",
+]

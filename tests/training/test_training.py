@@ -1,0 +1,272 @@
+"""Whole runs on a planted data set: every recipe, what is kept, what is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import trope
+from tests.training import planted
+from trope.checkpoints import load_model, read_tensors
+from trope.data.pairs import Pairs
+from trope.errors import TropeError, UsageError
+from trope.evaluation import evaluate
+from trope.training import load_recipe, recipe_names, resolve, train
+from trope.training.task import build_loss, prepare, siblings
+
+SHORT = [*planted.PRECOMPUTED, "training.epochs=3"]
+NAMES = """
+    angular hard-negative infonce neighborhoods neighborhoods-image neighborhoods-triplet pvse
+    pvse-angular pvse-neighborhoods pvse-neighborhoods-triplet siglip soft-targets structure-gt
+    structure-image structure-text triplet
+""".split()
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return planted.write(tmp_path_factory.mktemp("planted") / "data")
+
+
+@pytest.fixture
+def pairs(folder: Path) -> Pairs:
+    return trope.open(folder)
+
+
+def weights(run: Path) -> dict[str, torch.Tensor]:
+    return read_tensors(run / "model.safetensors")[0]
+
+
+def equal(left: dict[str, torch.Tensor], right: dict[str, torch.Tensor]) -> bool:
+    return left.keys() == right.keys() and all(torch.equal(left[k], right[k]) for k in left)
+
+
+def test_the_recipes_of_the_contract_are_there() -> None:
+    assert set(NAMES) <= set(recipe_names())
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_every_recipe_is_whole(name: str) -> None:
+    recipe = load_recipe(name)
+    assert recipe.about
+    assert recipe.paper
+    build_loss(resolve(recipe, [], 1_000, "small"))
+    build_loss(resolve(recipe, [], 1_000, "large"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_recipe_learns(name: str, pairs: Pairs, tmp_path: Path) -> None:
+    done = train(name, pairs, tmp_path / "run", sets=SHORT, quiet=True)
+    history = done.progress.history
+    assert history[-1]["loss"] < history[0]["loss"]
+    found = evaluate(load_model(tmp_path / "run"), pairs)
+    assert found.image_to_text["recall@1/5-way"].low > 0.3
+    assert found.text_to_image["recall@1/5-way"].low > 0.3
+
+
+def test_the_same_seed_gives_the_same_bits(pairs: Pairs, tmp_path: Path) -> None:
+    sets = [*SHORT, "text.dropout=0.3"]
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        train("neighborhoods", pairs, tmp_path / name, sets=sets, seed=seed, quiet=True)
+    assert equal(weights(tmp_path / "a"), weights(tmp_path / "b"))
+    assert not equal(weights(tmp_path / "a"), weights(tmp_path / "c"))
+
+
+RUN = """
+import sys, trope
+from pathlib import Path
+from trope.training import loop, train
+loop.SAVE_SECONDS = 0.0
+data, out, recipe, *sets = sys.argv[1:]
+train(recipe, trope.open(data), Path(out), sets=sets, seed=3, resume=True, quiet=True)
+"""
+
+
+def started(folder: Path, out: Path, *sets: str) -> subprocess.Popen[bytes]:
+    code = [sys.executable, "-c", RUN, str(folder), str(out), "neighborhoods", *SHORT, *sets]
+    return subprocess.Popen(code, env=os.environ | {"PYTHONPATH": str(ROOT / "src")})
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_run_goes_on_as_if_nothing_had_happened(
+    folder: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    sets = ["training.epochs=5", "text.dropout=0.2"]
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    assert started(folder, whole, *sets).wait(120) == 0
+    state, process = broken / "state.safetensors", started(folder, broken, *sets)
+    until = time.monotonic() + 60
+    while not state.exists() and time.monotonic() < until:
+        time.sleep(0.01)
+    time.sleep(0.05)
+    process.send_signal(number)
+    process.wait(60)
+    assert not read_tensors(state)[1]["progress"]["finished"]
+    assert started(folder, broken, *sets).wait(120) == 0
+    assert equal(weights(whole), weights(broken))
+    assert (whole / "metrics.jsonl").read_bytes() == (broken / "metrics.jsonl").read_bytes()
+
+
+def test_a_finished_run_is_left_as_it_is(pairs: Pairs, tmp_path: Path) -> None:
+    train("angular", pairs, tmp_path / "run", sets=SHORT, quiet=True)
+    before = (tmp_path / "run" / "model.safetensors").read_bytes()
+    train("angular", pairs, tmp_path / "run", sets=SHORT, resume=True, quiet=True)
+    assert (tmp_path / "run" / "model.safetensors").read_bytes() == before
+
+
+def test_what_is_not_the_same_run_is_refused(pairs: Pairs, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    train("angular", pairs, out, sets=SHORT, quiet=True)
+    with pytest.raises(UsageError, match="holds a run; add --resume"):
+        train("angular", pairs, out, sets=SHORT, quiet=True)
+    with pytest.raises(UsageError, match="made with other settings"):
+        train("angular", pairs, out, sets=[*SHORT, "head.size=8"], resume=True, quiet=True)
+    with pytest.raises(UsageError, match="made with seed 0, not 1"):
+        train("angular", pairs, out, sets=SHORT, seed=1, resume=True, quiet=True)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "thesis.txt").touch()
+    with pytest.raises(UsageError, match="holds no run"):
+        train("angular", pairs, tmp_path / "other", sets=SHORT, quiet=True)
+
+
+@pytest.mark.parametrize(
+    ("sets", "message"),
+    [
+        (["loss.angel=30"], "no option 'angel'; did you mean 'angle'"),
+        (["loss.name=angluar"], "no loss 'angluar'; did you mean 'angular'"),
+        (["penalties.diversty=1.0"], "no penalty 'diversty'; did you mean 'diversity'"),
+        (["training.batch=1"], "batch must be at least 2"),
+        (["text.encoder=lstm"], "expected one of gru, sentence"),
+    ],
+)
+def test_wrong_settings_are_told_before_anything_starts(
+    pairs: Pairs, tmp_path: Path, sets: list[str], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        train("angular", pairs, tmp_path / "run", sets=[*SHORT, *sets], quiet=True)
+
+
+def test_an_unknown_recipe_is_told() -> None:
+    with pytest.raises(UsageError, match="no recipe 'neighbourhoods'; did you mean"):
+        load_recipe("neighbourhoods")
+
+
+def test_a_loss_that_is_no_number_stops_and_names_the_batch(pairs: Pairs, tmp_path: Path) -> None:
+    sets = [*SHORT, "training.learning_rate=1e30", "training.clip=0"]
+    with pytest.raises(TropeError, match="the loss became"):
+        train("triplet", pairs, tmp_path / "run", sets=sets, quiet=True)
+    found = json.loads((tmp_path / "run" / "nonfinite.json").read_text())
+    assert len(found["ids"]) == 16
+    assert set(found["ids"]) <= set(pairs.ids)
+
+
+def test_the_model_kept_is_the_best_on_validation(pairs: Pairs, tmp_path: Path) -> None:
+    sets = [*planted.PRECOMPUTED, "training.epochs=8", "training.learning_rate=0.05"]
+    done = train("angular", pairs, tmp_path / "run", sets=sets, quiet=True)
+    lines = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").open()]
+    recalls = [(line["val_image_to_text"] + line["val_text_to_image"]) / 2 for line in lines]
+    assert done.progress.best_epoch == int(np.argmax(recalls))
+    kept = load_model(tmp_path / "run").description["validation"]
+    assert kept == lines[done.progress.best_epoch]
+
+
+def test_the_rate_falls_and_training_ends(pairs: Pairs, tmp_path: Path) -> None:
+    sets = [*planted.PRECOMPUTED, "training.learning_rate=1e-12", "training.patience=2"]
+    done = train("angular", pairs, tmp_path / "run", sets=[*sets, "training.stop=5"], quiet=True)
+    rates = [line["rate"] for line in done.progress.history]
+    assert rates[0] == pytest.approx(1e-12)
+    assert rates[-1] < 1e-12
+    assert done.progress.epoch == done.progress.best_epoch + 6
+
+
+def test_neighbor_losses_keep_neighbors_together(pairs: Pairs, tmp_path: Path) -> None:
+    """The similarity of semantic neighbors rises with the weight of their losses."""
+    sets = [*planted.PRECOMPUTED, "training.epochs=6", "neighbors.k=10"]
+    near = []
+    for weight in (0.0, 2.0):
+        changes = [*sets, f"loss.text={weight}", f"loss.image={weight}"]
+        task = prepare(pairs, resolve(load_recipe("neighborhoods"), sets, 100), 0)
+        train("neighborhoods", pairs, tmp_path / f"{weight}", sets=changes, quiet=True)
+        model = load_model(tmp_path / f"{weight}").model
+        with torch.no_grad():
+            inputs = next(iter(task.texts.batches([task.train.texts], None)))
+            points = model.text(*inputs)[0].numpy()
+        assert task.near is not None
+        near.append((points[task.near[:, 0]] * points).sum(axis=1).mean())
+    assert near[1] > near[0]
+
+
+def test_siblings_are_the_other_texts_of_a_picture() -> None:
+    found = siblings(np.array([5, 7, 5, 9, 5, 7]), 10)
+    assert [sorted(row[row >= 0].tolist()) for row in found] == [[2, 4], [5], [0, 4], [], [0, 2], [1]]
+
+
+def test_several_texts_of_a_picture(tmp_path: Path) -> None:
+    pairs = trope.open(planted.write(tmp_path / "data", rows=64, texts=3))
+    sets = [*SHORT, "training.epochs=2"]
+    train("structure-gt", pairs, tmp_path / "run", sets=sets, quiet=True)
+    found = evaluate(load_model(tmp_path / "run"), pairs)
+    assert found.texts == 3 * found.images
+
+
+PROCESSES = """
+import os, sys, torch, trope
+from pathlib import Path
+from safetensors.torch import save_file
+from trope.training import load_recipe, resolve
+from trope.training.loop import Loop
+from trope.training.steps import Steps
+from trope.training.task import prepare
+from trope.training.train import _fabric
+data, out, recipe, *sets = sys.argv[1:]
+settings = resolve(load_recipe(recipe), sets, 100)
+fabric = _fabric(settings)
+task = prepare(trope.open(data), settings, 0)
+loop = Loop(task, settings, 0, Path(out), fabric, {}, lambda *found: None)
+losses = []
+for step in list(Steps(task, 0, 0, settings.training.batch, fabric).steps())[:3]:
+    losses.append(loop._step(step))
+    if step.number == 0:
+        modules = {"model": task.model, "loss": task.loss}
+        named = [(f"{m}.{n}", p) for m, mod in modules.items() for n, p in mod.named_parameters()]
+        gradients = {n: p.grad.clone() for n, p in named if p.grad is not None}
+if fabric.is_global_zero:
+    save_file(gradients | {"losses": torch.tensor(losses)}, out)
+"""
+
+
+@pytest.mark.parametrize("recipe", ["neighborhoods", "infonce", "pvse-neighborhoods-triplet"])
+def test_two_processes_are_one_with_twice_the_batch(
+    folder: Path, tmp_path: Path, recipe: str
+) -> None:
+    script = tmp_path / "step.py"
+    script.write_text(PROCESSES)
+    sets = [*planted.PRECOMPUTED, "training.batch=32", "training.clip=0", "text.bidirectional=true"]
+    found = []
+    for count in (1, 2):
+        out = tmp_path / f"{count}.safetensors"
+        launch = [
+            sys.executable, "-m", "torch.distributed.run", "--nnodes=1", f"--nproc-per-node={count}",
+            "--rdzv-backend=c10d", "--rdzv-endpoint=127.0.0.1:0", str(script), str(folder), str(out),
+            recipe, *sets,
+        ]  # fmt: skip
+        environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
+        ended = subprocess.run(launch, env=environment, capture_output=True, timeout=240, check=False)
+        assert ended.returncode == 0, ended.stderr.decode()[-2_000:]
+        with torch.no_grad():
+            from safetensors.torch import load_file
+
+            found.append(load_file(out))
+    one, two = found
+    assert one.keys() == two.keys()
+    for name in one:
+        assert torch.allclose(one[name], two[name], atol=1e-5, rtol=1e-5), name
