@@ -46,7 +46,7 @@ def load_model(path: Path) -> Checkpoint:
     """Build the model again; a folder is taken for that of a run."""
     file = path / FILE if path.is_dir() else path
     tensors, description = read_tensors(file)
-    if description.get("format") != FORMAT:
+    if description.get("format") != FORMAT or "plan" not in description:
         raise DataError(f"{file}: not a model of this version ({description.get('format')})")
     plan = config.parse(Plan, description["plan"], f"{file}: plan")
     model = plan.model()
@@ -82,8 +82,8 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         raise UsageError(f"{path}: no such file; is this the folder of a finished run?")
     try:
         with safe_open(path, framework="pt") as file:
-            description = orjson.loads((file.metadata() or {})["description"])
+            description = dict(orjson.loads((file.metadata() or {})["description"]))
             names = file.keys()
             return {name: file.get_tensor(name) for name in names}, description
-    except (OSError, SafetensorError, KeyError, ValueError) as error:
+    except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
         raise DataError(f"{path}: damaged, or not made by trope ({error})") from None

@@ -30,6 +30,7 @@ DRAWS = 1_000
 
 Values = Float[np.ndarray, " queries"]
 Numbers = Int[np.ndarray, " items"]
+Rows = Int[np.ndarray, " rows"]
 
 
 @dataclass(frozen=True)
@@ -132,13 +133,13 @@ def summary(values: Values, seed: int = 0) -> Result:
     return Result(float(values.mean()), float(low), float(high))
 
 
-def _scores(queries: Encoded, items: Encoded, rows: Numbers) -> Float[np.ndarray, "rows items"]:
+def _scores(queries: Encoded, items: Encoded, rows: Rows) -> Float[np.ndarray, "rows items"]:
     part = torch.from_numpy(rows).to(queries.mean.device)
     points = None if queries.points is None else queries.points[part]
     return np.asarray(similarity(Encoded(queries.mean[part], points), items).float().cpu().numpy())
 
 
-def _dense(right: sparse.csr_matrix, rows: Numbers) -> Bool[np.ndarray, "rows items"]:
+def _dense(right: sparse.csr_matrix, rows: Rows) -> Bool[np.ndarray, "rows items"]:
     return np.asarray(right[rows].toarray())
 
 

@@ -11,11 +11,12 @@ import time
 from pathlib import Path
 
 import numpy as np
+import planted
 import pytest
 import torch
+from safetensors.torch import load_file
 
 import trope
-from tests.training import planted
 from trope.checkpoints import load_model, read_tensors
 from trope.data.pairs import Pairs
 from trope.errors import TropeError, UsageError
@@ -24,11 +25,12 @@ from trope.training import load_recipe, recipe_names, resolve, train
 from trope.training.task import build_loss, prepare, siblings
 
 SHORT = [*planted.PRECOMPUTED, "training.epochs=3"]
-NAMES = """
-    angular hard-negative infonce neighborhoods neighborhoods-image neighborhoods-triplet pvse
-    pvse-angular pvse-neighborhoods pvse-neighborhoods-triplet siglip soft-targets structure-gt
-    structure-image structure-text triplet
-""".split()
+NAMES = [
+    "angular", "hard-negative", "infonce", "neighborhoods", "neighborhoods-image",
+    "neighborhoods-triplet", "pvse", "pvse-angular", "pvse-neighborhoods",
+    "pvse-neighborhoods-triplet", "siglip", "soft-targets", "structure-gt", "structure-image",
+    "structure-text", "triplet",
+]  # fmt: skip
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -172,7 +174,8 @@ def test_a_loss_that_is_no_number_stops_and_names_the_batch(pairs: Pairs, tmp_pa
 def test_the_model_kept_is_the_best_on_validation(pairs: Pairs, tmp_path: Path) -> None:
     sets = [*planted.PRECOMPUTED, "training.epochs=8", "training.learning_rate=0.05"]
     done = train("angular", pairs, tmp_path / "run", sets=sets, quiet=True)
-    lines = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").open()]
+    text = (tmp_path / "run" / "metrics.jsonl").read_text()
+    lines = [json.loads(line) for line in text.splitlines()]
     recalls = [(line["val_image_to_text"] + line["val_text_to_image"]) / 2 for line in lines]
     assert done.progress.best_epoch == int(np.argmax(recalls))
     kept = load_model(tmp_path / "run").description["validation"]
@@ -207,7 +210,14 @@ def test_neighbor_losses_keep_neighbors_together(pairs: Pairs, tmp_path: Path) -
 
 def test_siblings_are_the_other_texts_of_a_picture() -> None:
     found = siblings(np.array([5, 7, 5, 9, 5, 7]), 10)
-    assert [sorted(row[row >= 0].tolist()) for row in found] == [[2, 4], [5], [0, 4], [], [0, 2], [1]]
+    assert [sorted(row[row >= 0].tolist()) for row in found] == [
+        [2, 4],
+        [5],
+        [0, 4],
+        [],
+        [0, 2],
+        [1],
+    ]
 
 
 def test_several_texts_of_a_picture(tmp_path: Path) -> None:
@@ -244,29 +254,30 @@ if fabric.is_global_zero:
 """
 
 
-@pytest.mark.parametrize("recipe", ["neighborhoods", "infonce", "pvse-neighborhoods-triplet"])
+def stepped(folder: Path, count: int, data: list[str], how: list[str]) -> dict[str, torch.Tensor]:
+    """Losses and gradients of the first steps by so many processes."""
+    script, out = folder / "step.py", folder / f"{count}.safetensors"
+    script.write_text(PROCESSES)
+    run = [sys.executable, "-m", "torch.distributed.run", "--nnodes=1", f"--nproc-per-node={count}"]
+    where = ["--rdzv-backend=c10d", "--rdzv-endpoint=127.0.0.1:0", str(script)]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
+    ended = subprocess.run(
+        [*run, *where, *data, str(out), *how],
+        env=environment,
+        capture_output=True,
+        timeout=240,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr.decode()[-2_000:]
+    return load_file(out)
+
+
+@pytest.mark.parametrize("recipe", ["neighborhoods", "infonce", "pvse"])
 def test_two_processes_are_one_with_twice_the_batch(
     folder: Path, tmp_path: Path, recipe: str
 ) -> None:
-    script = tmp_path / "step.py"
-    script.write_text(PROCESSES)
     sets = [*planted.PRECOMPUTED, "training.batch=32", "training.clip=0", "text.bidirectional=true"]
-    found = []
-    for count in (1, 2):
-        out = tmp_path / f"{count}.safetensors"
-        launch = [
-            sys.executable, "-m", "torch.distributed.run", "--nnodes=1", f"--nproc-per-node={count}",
-            "--rdzv-backend=c10d", "--rdzv-endpoint=127.0.0.1:0", str(script), str(folder), str(out),
-            recipe, *sets,
-        ]  # fmt: skip
-        environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
-        ended = subprocess.run(launch, env=environment, capture_output=True, timeout=240, check=False)
-        assert ended.returncode == 0, ended.stderr.decode()[-2_000:]
-        with torch.no_grad():
-            from safetensors.torch import load_file
-
-            found.append(load_file(out))
-    one, two = found
+    one, two = (stepped(tmp_path, count, [str(folder)], [recipe, *sets]) for count in (1, 2))
     assert one.keys() == two.keys()
     for name in one:
         assert torch.allclose(one[name], two[name], atol=1e-5, rtol=1e-5), name

@@ -30,7 +30,9 @@ class Samples:
     def __len__(self) -> int:
         return len(self.texts)
 
-    def same(self, left: Numbers, right: Numbers) -> Bool[np.ndarray, "left right"]:
+    def same(
+        self, left: Int[np.ndarray, " left"], right: Int[np.ndarray, " right"]
+    ) -> Bool[np.ndarray, "left right"]:
         """Which samples have the same picture or the same text."""
         images = self.images[left][:, None] == self.images[right]
         return np.asarray(images | (self.meaning[left][:, None] == self.meaning[right]))

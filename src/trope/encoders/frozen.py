@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
@@ -20,8 +21,8 @@ class Frozen(Encoder):
     def forward(
         self, values: Float[Tensor, "n *parts c"], present: Bool[Tensor, "n l"] | None = None
     ) -> Content:
-        """Content of items given as features, 16-bit ones computed with as 32-bit."""
-        values = values.float()
+        """Content of items given as features, which may be stored in fewer bits."""
+        values = values.to(torch.get_default_dtype())
         if values.ndim == 2:
             return Content(self._prepared(values))
         if present is None:

@@ -21,7 +21,7 @@ SHARD_BYTES = 32 * 2**20
 SHARD_TEXTS = 2**14
 BATCH = 2**9  # texts between two steps of the progress bar
 
-Values: TypeAlias = Float[np.ndarray, "texts ..."]
+Values: TypeAlias = Float[np.ndarray, "_texts ..."]
 Encode: TypeAlias = Callable[[list[str]], Values]
 
 
@@ -39,7 +39,8 @@ def cached_texts(
         with locked(folder):
             remarks = [*shards.clean(folder), *_remove_damaged(folder)]
             missing = first[_find(folder, named[first]).missing]
-            _compute(folder, [texts[i] for i in missing], named[missing], encode, what)
+            if len(missing):  # another process may have been faster
+                _compute(folder, [texts[i] for i in missing], named[missing], encode, what)
             found = _find(folder, named[first])
     return _read(found)[number], tuple(remarks)
 
