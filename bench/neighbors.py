@@ -2,6 +2,7 @@
 
 `python -m bench.neighbors FILE [ROWS ...]` measures growth up to 1,000,000 vectors (hours): each
 size in a process of its own, written to FILE as it is done; sizes already there are not repeated.
+The table of the docs is made from FILE.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ SIZE, K = 200, 200
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 REPEATS = 3
 SAMPLE = 1_000
+PAGE = Path(__file__).parents[1] / "docs" / "results" / "neighbors.md"
 
 STEP = """
 import resource, sys, time
@@ -133,9 +135,26 @@ def growth(path: Path, sizes: tuple[int, ...] = SIZES) -> list[dict[str, Any]]:
     return done
 
 
+def page(rows: list[dict[str, Any]]) -> str:
+    """The table of the docs; the time of exact search is estimated from a sample of the rows."""
+    lines = [
+        "| vectors | HNSW (clock) | (processors) | peak memory | recall@200 | exact | made |",
+        "|---:|---:|---:|---:|---:|---:|---|",
+    ]
+    for row in rows:
+        made = row["made"]
+        lines.append(
+            f"| {row['rows']:,} | {row['seconds']:,.0f} s | {row['processor_seconds']:,.0f} s "
+            f"| {row['peak_memory_mb'] / 1e3:.2f} GB | {row['recall']:.4f} "
+            f"| {row['exact_seconds']:,.0f} s | {made['date'][:10]}, {made['machine']}, "
+            f"{made['commit']} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m bench.neighbors")
     parser.add_argument("file", type=Path)
     parser.add_argument("rows", type=int, nargs="*", default=SIZES)
     chosen = parser.parse_args()
-    growth(chosen.file, tuple(chosen.rows))
+    PAGE.write_text(page(growth(chosen.file, tuple(chosen.rows))), encoding="utf-8")

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from trope import config
+from trope.checkpoints import load_model
 from trope.data.check import CheckSettings, Report, check
 from trope.data.contact import contact_sheet
 from trope.data.emblems import EmblemBook, write_emblem_book
@@ -19,8 +20,10 @@ from trope.data.statistics import Statistics, describe
 from trope.data.text import TextPreparation
 from trope.data.writer import write_pairs
 from trope.errors import DataError, UsageError
+from trope.evaluation import Evaluation, evaluate
 from trope.files import write_json
 from trope.runtime import generator, provenance
+from trope.training import Trained, train
 
 OWN = {"data", ".data.partial"}  # what a demo that was killed early has left
 
@@ -33,6 +36,8 @@ class Demo:
     check: CheckSettings = field(default_factory=CheckSettings)
     split: SplitPlan = field(default_factory=SplitPlan)
     text: TextPreparation = field(default_factory=TextPreparation)
+    recipe: str = "neighborhoods"
+    train: tuple[str, ...] = ("text.encoder=sentence",)  # changes of the recipe, like `--set`
 
 
 @dataclass(frozen=True)
@@ -45,10 +50,12 @@ class DemoResult:
     check: Report
     split: SplitReport
     statistics: Statistics
+    trained: Trained
+    evaluation: Evaluation
 
 
 def demo(out: Path, settings: Demo | None = None) -> DemoResult:
-    """Built-in data → check → split → statistics below `out`; a second call goes on from there."""
+    """Built-in data → check → split → train → evaluate below `out`; a second call goes on."""
     settings = settings or Demo()
     data = out / "data"
     _refuse_other(out, settings)
@@ -62,8 +69,16 @@ def demo(out: Path, settings: Demo | None = None) -> DemoResult:
     unsplit = pairs.with_column("split", pa.nulls(len(pairs), pa.string()))
     pairs, splits = split(unsplit, settings.split, report.digests)
     write_pairs(data, pairs)
+    trained = train(settings.recipe, pairs, out / "run", sets=settings.train, resume=True)
     result = DemoResult(
-        data, out / "contact-sheet.png", pairs, report, splits, describe(pairs, settings.text)
+        data,
+        out / "contact-sheet.png",
+        pairs,
+        report,
+        splits,
+        describe(pairs, settings.text),
+        trained,
+        evaluate(load_model(out / "run"), pairs),
     )
     _write_sheet(result, settings.emblems.seed)
     write_json(out / "demo.json", _document(result, settings))
@@ -98,4 +113,5 @@ def _document(result: DemoResult, settings: Demo) -> dict[str, object]:
             "made": result.split.made,
         },
         "statistics": result.statistics.document(),
+        "evaluation": result.evaluation.document(),
     }

@@ -50,6 +50,7 @@ class Loop:
             [p for p in parameters if p.requires_grad],
             wanted.learning_rate,
             weight_decay=wanted.weight_decay,
+            fused=not self._scaled,  # all of a step in one pass over the weights
         )
         self.optimizer: Optimizer
         self.model, self.optimizer = self.fabric.setup(self.task.model, adam)
@@ -91,17 +92,29 @@ class Loop:
         pictures, words = self.model(images, texts)
         view = seen(self.task, step, pictures, words, self.fabric)
         loss = penalized(view, self.task.loss(view), dict(self.settings.penalties))
-        if not torch.isfinite(loss):
-            self._stop_at(step, float(loss.detach()))
+        value = float(loss.detach())
+        self._check(step, "loss", value)
         self.optimizer.zero_grad()
         self.fabric.backward(loss)
         self._share_gradients()
-        if self.settings.training.clip:
-            self.fabric.clip_gradients(
-                self.model, self.optimizer, max_norm=self.settings.training.clip
-            )
+        self._clip(step)
         self.optimizer.step()
-        return float(loss.detach())
+        return value
+
+    def _clip(self, step: Step) -> None:
+        """Shorten a long gradient; one that is not finite must not reach the weights."""
+        longest = self.settings.training.clip
+        if longest:
+            norm: Any = self.fabric.clip_gradients(
+                self.model, self.optimizer, max_norm=longest, error_if_nonfinite=False
+            )
+            if not self._scaled:
+                self._check(step, "gradient", float(norm))
+
+    @property
+    def _scaled(self) -> bool:
+        """Whether losses are scaled for 16 bits, and steps that are too large left out."""
+        return self.settings.training.precision == "16-mixed"
 
     def _share_gradients(self) -> None:
         """What the loss itself learns is the same in every process but for rounding."""
@@ -150,15 +163,17 @@ class Loop:
         for group in self.optimizer.param_groups:
             group["lr"] = self.progress.rate
 
-    def _stop_at(self, step: Step, loss: float) -> None:
-        """A loss that is no number: keep what is needed to look into it."""
+    def _check(self, step: Step, name: str, value: float) -> None:
+        """Stop at what is no number, and keep what is needed to look into it."""
+        if math.isfinite(value):
+            return
         path = self.folder / "nonfinite.json"
         ids = [self.task.ids[text] for text in self.task.train.texts[step.pairs]]
         place = {"epoch": self.progress.epoch, "step": step.number}
         if self.fabric.is_global_zero:
-            write_json(path, place | {"loss": str(loss), "ids": ids})
-        what = "infinite" if math.isinf(loss) else "not a number"
+            write_json(path, place | {name: str(value), "ids": ids})
+        what = "infinite" if math.isinf(value) else "not a number"
         raise TropeError(
-            f"the loss became {what} in epoch {place['epoch']}, step {place['step']}; "
+            f"the {name} became {what} in epoch {place['epoch']}, step {place['step']}; "
             f"the batch is listed in {path}. A lower training.learning_rate may help"
         )

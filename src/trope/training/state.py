@@ -100,4 +100,8 @@ def _infinite(values: dict[str, Any]) -> dict[str, Any]:
 def deterministic(seed: int, epoch: int, step: int, rank: int) -> None:
     """Dropout and whatever else is random in a step depends on its place alone."""
     place = repr((seed, epoch, step, rank)).encode()
-    torch.manual_seed(int.from_bytes(hashlib.blake2b(place, digest_size=7).digest(), "little"))
+    number = int.from_bytes(hashlib.blake2b(place, digest_size=7).digest(), "little")
+    if torch.accelerator.is_available():
+        torch.manual_seed(number)
+    else:  # the same without a note of the call for devices that are not there, which takes longer
+        torch.default_generator.manual_seed(number)

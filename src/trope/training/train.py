@@ -98,13 +98,19 @@ def _fabric(settings: Experiment) -> Fabric:
 
 @contextmanager
 def deterministic_algorithms() -> Iterator[None]:
-    """Ask for operations that give the same bits again; where there is none, torch says so."""
-    before = torch.are_deterministic_algorithms_enabled()
+    """Ask for operations that give the same bits again; where there is none, torch says so.
+
+    New memory is not filled with a fixed value, as torch else does then: nothing here reads it.
+    """
+    memory: Any = torch.utils.deterministic
+    before = torch.are_deterministic_algorithms_enabled(), memory.fill_uninitialized_memory
     torch.use_deterministic_algorithms(True, warn_only=True)
+    memory.fill_uninitialized_memory = False
     try:
         yield
     finally:
-        torch.use_deterministic_algorithms(before)
+        torch.use_deterministic_algorithms(before[0])
+        memory.fill_uninitialized_memory = before[1]
 
 
 @contextmanager
