@@ -7,12 +7,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
 
+from bench.memory import memory_mb
 from trope.data.duplicates import DuplicateClusters, NearDuplicates, find
 from trope.runtime import generator
 
@@ -111,12 +111,6 @@ def compare(texts: list[str], ours: DuplicateClusters, theirs: list[tuple[int, i
     for left, right, similarity in ours.links():
         if similarity < SETTINGS.threshold or similarity != jaccard(texts[left], texts[right]):
             raise AssertionError(f"false link {left}, {right}")
-
-
-def memory_mb(field: str) -> float:
-    """What the kernel says of this process: VmRSS is its memory now, VmHWM the most it had."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(field))
 
 
 def alone(count: int) -> dict[str, float]:
