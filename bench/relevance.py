@@ -3,18 +3,17 @@
 A pair is one caption against all references of one image. Ours includes counting the n-grams,
 fitting and every block of the matrix, in a process of its own; theirs is timed on a sample of pairs
 and extrapolated. Both get the same tokens, and agree on the sample before any time is reported.
-Captions are COCO's where a `captions_val2017.json` is found (`COCO_CAPTIONS` names the file).
+Captions are made up, at either scale, unless the environment variable `COCO_CAPTIONS` names a file
+like COCO's `captions_val2017.json`: then all of that file's, at either scale.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import os
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
@@ -23,18 +22,25 @@ from typing import Any
 import numpy as np
 import orjson
 
+from bench.memory import memory_mb
+from bench.relevance_peers import (
+    Captions,
+    Pairs,
+    cider_formula,
+    coco_bleu,
+    coco_cider_d,
+    nltk_bleu,
+    rouge_score,
+)
 from trope.data.text import TextPreparation, prepare, tokenize
 from trope.runtime import cores, generator
 from trope.spaces.captions import Corpus, Relevance
 
 ROOT = Path(__file__).parents[1]
-COCO = ROOT.parent / "shared/data/annotations/coco_captions/captions_val2017.json"
 REPEATS = 3
 BLOCK = 512
 PHRASES = ("a", "the", "two", "on a", "in the", "of a", "next to a", "with a", "standing on")
 
-Captions = list[list[str]]
-Pairs = list[tuple[Captions, list[str]]]
 Peer = Callable[[Pairs, list[Captions]], list[float]]
 
 
@@ -43,14 +49,13 @@ Peer = Callable[[Pairs, list[Captions]], list[float]]
 
 def images(full: bool) -> tuple[str, list[Captions]]:
     """Where captions are from, and those of each image, split into words."""
-    path = Path(os.environ.get("COCO_CAPTIONS", COCO))
-    if full or not path.exists():
-        return "synthetic", synthetic(20_000 if full else 5_000)
+    if not (path := os.environ.get("COCO_CAPTIONS")):
+        return "synthetic captions", synthetic(20_000 if full else 5_000)
     found: dict[int, Captions] = {}
-    for row in orjson.loads(path.read_bytes())["annotations"]:
+    for row in orjson.loads(Path(path).read_bytes())["annotations"]:
         words = tokenize(prepare(row["caption"], TextPreparation()))
         found.setdefault(row["image_id"], []).append(words)
-    return "COCO val2017", list(found.values())
+    return Path(path).stem, list(found.values())
 
 
 def synthetic(count: int) -> list[Captions]:
@@ -88,7 +93,7 @@ def alone(measure: str, full: bool) -> dict[str, Any]:
         started = time.perf_counter()
         scores = _whole(Relevance(measure).fit(corpus).on(corpus), picked)
         times.append(time.perf_counter() - started)
-    return {"seconds": median(times), "scores": scores.tolist(), "peak": _peak_memory_mb()}
+    return {"seconds": median(times), "scores": scores.tolist(), "peak": memory_mb()}
 
 
 def _whole(matrix: Any, picked: np.ndarray) -> np.ndarray:
@@ -100,91 +105,10 @@ def _whole(matrix: Any, picked: np.ndarray) -> np.ndarray:
     return np.concatenate(kept)
 
 
-def _peak_memory_mb() -> float:
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
-
-
 def _in_own_process(measure: str, full: bool) -> dict[str, Any]:
     command = [sys.executable, "-m", "bench.relevance", measure, str(int(full))]
     run = subprocess.run(command, stdout=subprocess.PIPE, check=True, cwd=ROOT)
     return dict(json.loads(run.stdout))
-
-
-# --- theirs -----------------------------------------------------------------------------------
-
-
-def coco_cider_d(pairs: Pairs, corpus: list[Captions]) -> list[float]:
-    from pycocoevalcap.cider.cider_scorer import CiderScorer
-
-    scorer = CiderScorer()
-    for references, caption in pairs:
-        scorer += (" ".join(caption), [" ".join(tokens) for tokens in references])
-    return list(scorer.compute_score()[1])
-
-
-def nltk_bleu(pairs: Pairs, corpus: list[Captions]) -> list[float]:
-    from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
-
-    smooth = SmoothingFunction().method1
-    return [sentence_bleu(refs, caption, smoothing_function=smooth) for refs, caption in pairs]
-
-
-def coco_bleu(pairs: Pairs, corpus: list[Captions]) -> list[float]:
-    from pycocoevalcap.bleu.bleu_scorer import BleuScorer
-
-    scorer = BleuScorer()
-    for references, caption in pairs:
-        scorer += (" ".join(caption), [" ".join(tokens) for tokens in references])
-    return list(scorer.compute_score(option="closest")[1][3])
-
-
-class _Split:
-    def tokenize(self, text: str) -> list[str]:
-        return text.split()
-
-
-def rouge_score(pairs: Pairs, corpus: list[Captions]) -> list[float]:
-    from rouge_score.rouge_scorer import RougeScorer
-
-    kinds = ["rouge1", "rouge2", "rougeL"]
-    scorer = RougeScorer(kinds, tokenizer=_Split())
-    found = []
-    for references, caption in pairs:
-        scores = scorer.score_multi([" ".join(t) for t in references], " ".join(caption))
-        found.append(sum(scores[kind].fmeasure for kind in kinds) / 3)
-    return found
-
-
-def cider_formula(pairs: Pairs, corpus: list[Captions]) -> list[float]:
-    """CIDEr as it stands in the paper, for the comparison: the coco-caption code has CIDEr-D."""
-    held = Counter(g for references in corpus for g in set().union(*map(_grams, references)))
-    found = []
-    for references, caption in pairs:
-        one = _vectors(caption, held, len(corpus))
-        others = (_vectors(reference, held, len(corpus)) for reference in references)
-        cosines = [_cosine(a, b) for other in others for a, b in zip(one, other, strict=True)]
-        found.append(sum(cosines) / len(cosines))
-    return found
-
-
-def _grams(tokens: list[str]) -> Counter[tuple[str, ...]]:
-    orders = (range(len(tokens) - n + 1) for n in range(1, 5))
-    return Counter(
-        tuple(tokens[i : i + n]) for n, places in enumerate(orders, start=1) for i in places
-    )
-
-
-def _vectors(tokens: list[str], held: Counter[Any], documents: int) -> list[dict[Any, float]]:
-    found: list[dict[Any, float]] = [{}, {}, {}, {}]
-    for gram, count in _grams(tokens).items():
-        found[len(gram) - 1][gram] = count * math.log(documents / max(1, held[gram]))
-    return found
-
-
-def _cosine(one: dict[Any, float], other: dict[Any, float]) -> float:
-    norms = math.hypot(*one.values()) * math.hypot(*other.values())
-    return sum(v * other.get(k, 0) for k, v in one.items()) / norms if norms else 0.0
 
 
 # --- side by side -----------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import orjson
 
+ROOT = Path(__file__).parents[1]
 REPEATS = 3
 
 OPEN_OURS = """
@@ -69,9 +70,8 @@ started = time.perf_counter()
 {body}
 spent = time.perf_counter() - started
 import json
-status = open("/proc/self/status").read()  # unlike getrusage, not inherited from the parent
-memory = int(status.split("VmHWM:")[1].split()[0]) / 1e3
-print(json.dumps([spent, memory, answer]))
+from bench.memory import memory_mb
+print(json.dumps([spent, memory_mb(), answer]))
 """
 
 
@@ -99,7 +99,8 @@ def write_rows(path: Path, rows: int, seed: int = 0) -> None:
 def _run(body: str, path: Path) -> tuple[float, float, Any]:
     """Seconds, peak megabytes and answer of a piece of code in a new process."""
     code = FRAME.format(body=body)
-    done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, check=True)
+    command = [sys.executable, "-c", code, str(path)]
+    done = subprocess.run(command, capture_output=True, check=True, cwd=ROOT)
     spent, memory, answer = orjson.loads(done.stdout)
     return spent, memory, answer
 

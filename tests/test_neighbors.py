@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -24,9 +25,12 @@ from trope.neighbors import (
     neighbors,
     neighbors_of,
     recall,
+    rows,
     search,
 )
+from trope.neighbors import table as module
 from trope.neighbors.rows import fingerprint, ready
+from trope.runtime import cache_folder
 
 
 def clustered(count: int, size: int = 16, seed: int = 0) -> np.ndarray:
@@ -91,10 +95,10 @@ def test_exact_on_plain_numbers(metric: str, shift: float) -> None:
 
 
 def test_blocks_equal_one_block() -> None:
-    rows = ready(clustered(500), "l2")
-    whole = exact.nearest(rows, 30)
+    ready_ = ready(clustered(500), "l2")
+    whole = exact.nearest(ready_, 30)
     for block in (1, 1_000, 12_345):
-        parts = exact.nearest(rows, 30, block=block)
+        parts = exact.nearest(ready_, 30, block=block)
         assert np.array_equal(whole[0], parts[0])
         assert np.array_equal(whole[1], parts[1])
 
@@ -104,15 +108,101 @@ def test_few_candidates_remain(monkeypatch: pytest.MonkeyPatch) -> None:
     centers = np.repeat(clustered(80, 8), 50, axis=0)
     vectors = (centers + np.random.default_rng(0).normal(size=(4_000, 8)) / 9).astype(np.float32)
     vectors[17] *= 1_000
+    count = candidates(vectors, 10, np.arange(1, 4_000, 40), monkeypatch)
+    assert 10 * 100 < count < 20 * 100
+
+
+def test_few_candidates_remain_among_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What rounding may hide grows with the length of vectors, not with their number."""
+    vectors = np.random.default_rng(0).normal(size=(60_000, 24)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    queries = np.arange(0, 60_000, 3_000)
+    with monkeypatch.context() as patch:
+        assert 200 * 20 < candidates(vectors, 200, queries, patch) < 1.2 * 200 * 20
+    ids, _ = neighbors_of(queries, vectors, Search(200))
+    wide = vectors.astype(np.float64)
+    for query, found in zip(queries, ids, strict=True):
+        apart = np.square(wide - wide[query]).sum(axis=1)
+        apart[query] = np.inf
+        assert found.tolist() == np.argsort(apart)[:200].tolist()
+
+
+def candidates(vectors: np.ndarray, k: int, queries: np.ndarray, patch: pytest.MonkeyPatch) -> int:
+    """How many rows are compared in full."""
     seen = []
 
-    def counted(_: object, queries: np.ndarray, places: np.ndarray, __: object, k: int) -> object:
+    def counted(_: object, queries: np.ndarray, places: np.ndarray, *rest: object) -> object:
         seen.append(len(places))
         return exact.nothing(len(queries), k)
 
-    monkeypatch.setattr(exact, "choose", counted)
-    exact.nearest(ready(vectors, "l2"), 10, np.arange(1, 4_000, 40))
-    assert 10 * 100 < sum(seen) < 20 * 100
+    patch.setattr(exact, "choose", counted)
+    exact.nearest(ready(vectors, "l2"), k, queries)
+    return sum(seen)
+
+
+@pytest.mark.parametrize("metric", ["l2", "cosine"])
+def test_exact_with_fewer_rows_than_numbers_in_each(metric: str) -> None:
+    """Long vectors of nearly equal distances, which products in 32 bits put out of order."""
+    random = np.random.default_rng(0)
+    vectors = (1 + random.normal(size=(40, 3_000)) / 1_000).astype(np.float32)
+    vectors[20:] = vectors[:20] + 1e-6 * random.normal(size=(20, 3_000)).astype(np.float32)
+    table = neighbors(vectors, Search(5, metric, "exact"))
+    ready_ = ready(vectors, metric).vectors
+    assert table.ids.tolist() == by_hand(ready_, 5)[0]
+
+
+def test_slack_counts_the_products_in_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def noted(bound: np.ndarray, squares: np.ndarray, terms: int) -> np.ndarray:
+        seen.append(terms)
+        return slack(bound, squares, terms)
+
+    slack = exact.slack
+    monkeypatch.setattr(exact, "slack", noted)
+    for count in (5, 300):
+        exact.nearest(ready(clustered(count, 16), "l2"), 3)
+    assert set(seen) == {17}
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.booleans())
+def test_exact_with_many_copies(seed: int, k: int, owned: bool) -> None:
+    """Few points on a line, most of them held by many rows, at many equal distances."""
+    random = np.random.default_rng(seed)
+    vectors = (random.zipf(1.5, (32, 1)) % 9).astype(np.float32)
+    owners = random.integers(0, 16, 32) if owned else None
+    ids, distances = by_hand(vectors, min(k, 32), owners=owners)
+    table = neighbors(vectors, Search(k, method="exact"), owners)
+    assert table.ids.tolist() == ids
+    np.testing.assert_allclose(table.distances, distances, rtol=1e-6)
+
+
+def test_copies_cost_no_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors = clustered(4_000)
+    vectors[::2] = vectors[0]
+    count = candidates(vectors, 10, np.arange(0, 4_000, 40), monkeypatch)
+    assert count < 20 * 100
+
+
+@pytest.mark.parametrize("hashed", [True, False])
+def test_copies_have_one_number(hashed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the order of the first, also where hashes fail to tell rows apart."""
+    vectors = np.array([[1, 0], [2, 0], [1, -0.0], [3, 3], [2, 0]], np.float32)
+    monkeypatch.setattr(rows, "BLOCK", 2)
+    if not hashed:
+        monkeypatch.setattr(rows, "_hashes", lambda some: np.zeros(len(some)))
+    assert rows.copies(vectors).tolist() == [0, 1, 0, 2, 1]
+    assert rows.copies(vectors[:, :0]).tolist() == [0] * 5
+
+
+def test_rows_are_told_apart_in_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "BLOCK", 2**11)
+    vectors = np.random.default_rng(0).normal(size=(40_000, 100)).astype(np.float32)
+    tracemalloc.start()
+    assert np.array_equal(rows.copies(vectors), np.arange(40_000))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < vectors.nbytes / 2
 
 
 def test_copies_and_zeros_are_not_neighbors() -> None:
@@ -215,6 +305,46 @@ def test_damaged_files_are_told(tmp_path: Path, keep: int) -> None:
         NeighborTable.load(tmp_path / "t")
     with pytest.raises(DataError, match="No such file"):
         NeighborTable.load(tmp_path / "none")
+
+
+@pytest.mark.parametrize("wrong", [100, 2**30, -2, -(2**31)])
+def test_neighbors_that_are_no_rows_are_told(tmp_path: Path, wrong: int) -> None:
+    table = neighbors(clustered(100), Search(7))
+    table.ids[60, 3] = wrong
+    table.save(tmp_path / "t")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "BLOCK", 50)
+        with pytest.raises(DataError, match=r"t: damaged .*none of its 100 rows"):
+            NeighborTable.load(tmp_path / "t")
+
+
+def test_numbers_of_another_kind_are_told(tmp_path: Path) -> None:
+    neighbors(clustered(100), Search(7)).save(tmp_path / "t")
+    whole = (tmp_path / "t").read_bytes()
+    (tmp_path / "t").write_bytes(whole.replace(b'"I32"', b'"F32"'))
+    with pytest.raises(DataError, match="damaged"):
+        NeighborTable.load(tmp_path / "t")
+
+
+def test_a_damaged_table_is_computed_again() -> None:
+    vectors = clustered(100)
+    first = cached_neighbors(vectors, Search(7))
+    ids = np.array(first.ids)
+    (path,) = (cache_folder() / "neighbors").glob("*.safetensors")
+    for damage in (b"", b"nonsense", path.read_bytes().replace(ids.tobytes(), b"\x40" * 2_800)):
+        path.write_bytes(damage)
+        assert np.array_equal(cached_neighbors(vectors, Search(7)).ids, ids)
+        assert np.array_equal(NeighborTable.load(path).ids, ids)
+
+
+def test_the_name_in_the_cache_says_how(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where rows without content would make the difference."""
+    vectors = clustered(50)
+    vectors[::2] = 0
+    monkeypatch.setattr(search, "EXACT_ROWS", 30)
+    assert cached_neighbors(vectors, Search(10**9)).made.method == "hnsw"
+    (path,) = (cache_folder() / "neighbors").glob("*.safetensors")
+    assert path.name.startswith(f"v{module.FORMAT}-{fingerprint(vectors)}-l2-50-hnsw-")
 
 
 def test_cache_computes_once_and_never_half(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trope.errors import DataError
 from trope.neighbors import Chain, NeighborTable, Search, neighbors
 from trope.neighbors.table import Made
 
@@ -78,6 +80,14 @@ def test_the_papers_formulas() -> None:
     np.testing.assert_allclose(
         chain.discrepancy(bank, itself=False), (discrepancy - back) / (1 - back), atol=1e-14
     )
+
+
+@pytest.mark.parametrize("wrong", [3, 2**30, -2])
+def test_a_step_out_of_the_table_is_refused(wrong: int) -> None:
+    ids = np.array([[1, 2], [2, wrong], [0, 1]], np.int32)
+    table = NeighborTable(ids, np.zeros((3, 2), np.float32), Made("", "l2", "exact", 2))
+    with pytest.raises(DataError, match="none of the table's 3 rows"):
+        Chain.of(table)
 
 
 def test_direction_and_precision() -> None:

@@ -133,7 +133,31 @@ def test_columns_under_other_names(
     assert kept["config"]["columns"] == {"image": "File", "text": "Headline"}
     wrong = refused(capsys, 2, "check", str(data), "--column", "text=headline")
     assert "no column 'headline'; did you mean 'Headline'?" in wrong
-    assert "write it as name=value" in refused(capsys, 2, "check", str(data), "--column", "text")
+
+
+@pytest.mark.parametrize(
+    ("columns", "reason"),
+    [
+        (["text"], "--column text: write it as text=NAME"),
+        (["text="], "--column text=: write it as text=NAME"),
+        (["=Headline"], "--column =Headline: write it as text=NAME"),
+        (["text=a", "text=b"], "--column text=b: 'text' is 'a' already"),
+    ],
+)
+def test_wrong_column_options_are_refused(
+    data: Path, capsys: pytest.CaptureFixture[str], columns: list[str], reason: str
+) -> None:
+    options = [word for column in columns for word in ("--column", column)]
+    assert reason in refused(capsys, 2, "check", str(data), *options)
+
+
+def test_a_column_is_named_exactly(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    row = {"image": "good.jpg", "Text ": "spaces and all"}
+    (data / "pairs.jsonl").write_bytes(orjson.dumps(row))
+    options = ["--column", "text=Text ", "--set", "columns.image=image", "--json"]
+    code, out, _ = call(capsys, "check", str(data), *options)
+    config = orjson.loads(out)["config"]
+    assert (code, config["columns"]) == (0, {"image": "image", "text": "Text "})
 
 
 def test_a_single_file_is_named_and_its_rows_are_rows(
@@ -195,6 +219,7 @@ def test_wrong_use_exits_2(data: Path, tmp_path: Path, capsys: pytest.CaptureFix
     wrong = refused(capsys, 2, "check", str(data), "--set", "near.treshold=0.5")
     assert "did you mean 'threshold'?" in wrong
     assert "not empty" in refused(capsys, 2, "check", str(data), "--fix", str(data))
+    assert "lies inside" in refused(capsys, 2, "check", str(data), "--fix", str(data / "clean"))
     assert "did you mean 'coco'" in refused(
         capsys, 2, "convert", "cocoo", str(data), str(tmp_path / "o")
     )

@@ -68,7 +68,7 @@ def test_for_people(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[st
         capsys, "explain", *where, "--pair", "r1", "--pair", "r5", "--recall", *TINY
     )
     assert code == 0
-    assert "nearest in meaning (doc2vec) look alike" in out
+    assert "texts in the space doc2vec. All 7 other pairs are among the 12 nearest" in out
     assert "HNSW recall@12 against exact on a sample of 8 rows: " in out
     assert "r1" in out
     assert "r5" in out

@@ -13,6 +13,7 @@ import pytest
 
 import trope
 from trope.data.naming import meant, require
+from trope.data.readers import lines
 from trope.errors import DataError, UsageError
 
 ROWS = [
@@ -23,9 +24,9 @@ MAPPING = {"id": "key", "text": "Head line", "image": "filename", "labels": "tag
 
 
 def test_require() -> None:
-    with pytest.raises(DataError, match=r"here: needs a column .* found: a, b$"):
+    with pytest.raises(DataError, match=r"here: needs .* found: a, b; .*--column text=NAME"):
         require(["b", "a"], "here")
-    with pytest.raises(DataError, match="found: no columns"):
+    with pytest.raises(DataError, match=r"found: no columns$"):
         require([], "here")
     with pytest.raises(DataError, match="column 'text' appears twice"):
         require(["text", "text"], "here")
@@ -128,6 +129,16 @@ def test_a_column_is_never_displaced() -> None:
     with pytest.raises(UsageError, match="'title' cannot be 'text': there is one already"):
         meant(["text", "title"], {"text": "title"}, "here")
     assert meant(["text", "title"], {"text": "text"}, "here") == ["text", "title"]
+
+
+def test_a_column_is_not_displaced_by_one_far_below_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lines, "BLOCK", 16)  # each row a block of its own
+    rows = [{"text": "one"}, {"Headline": "two"}, {"Headline": "three"}]
+    (tmp_path / "pairs.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    with pytest.raises(UsageError, match="'Headline' cannot be 'text': there is one already"):
+        trope.open(tmp_path, columns={"text": "Headline"})
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A miniature of the official files: images with captions and labels, and people's judgements."""
+"""A miniature of the official files: images with captions and labels, and people's judgments."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def rows(images: int) -> list[dict[str, object]]:
     return made
 
 
-def judgements(header: str, lines: Sequence[tuple[str, str, float]]) -> str:
+def judgments(header: str, lines: Sequence[tuple[str, str, float]]) -> str:
     return "\n".join([header, *(f"{a},{b},{score},some" for a, b, score in lines)]) + "\n"
 
 
@@ -59,15 +59,16 @@ def write(folder: Path, images: int = 16) -> Path:
     path.write_bytes(b"\n".join(lines))
     random = np.random.default_rng(0)
     count = CAPTIONS * images
+    others = np.flatnonzero(np.arange(count) % CAPTIONS)  # no pair twice, in either order
     sits, sts = [], []
     for i in range(images):
         for c in [CAPTIONS * i, *random.choice(count, 4, replace=False)]:
             same = c // CAPTIONS % len(WORDS) == i % len(WORDS)
             score = 3.0 + random.random() if same else 4 * random.random()
             sits.append((caption_name(c), image_name(i), round(score, 2)))
-        for c in random.choice(count, 4, replace=False):
+        for c in random.choice(others, 4, replace=False):
             sts.append((caption_name(CAPTIONS * i), caption_name(c), round(5 * random.random(), 2)))
     header = "agg_score,sampling_method"
-    (folder / "cxc" / "sits_test.csv").write_text(judgements(f"caption,image,{header}", sits))
-    (folder / "cxc" / "sts_test.csv").write_text(judgements(f"caption1,caption2,{header}", sts))
+    (folder / "cxc" / "sits_test.csv").write_text(judgments(f"caption,image,{header}", sits))
+    (folder / "cxc" / "sts_test.csv").write_text(judgments(f"caption1,caption2,{header}", sts))
     return folder

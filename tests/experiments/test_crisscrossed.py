@@ -25,7 +25,7 @@ def test_judged_pairs_are_those_of_the_files(data: Path) -> None:
     listed = [(c.split(":", 1)[1], i[-16:], s) for c, i, s in by_hand(data, "sits")]
     assert sorted(named) == sorted(listed)
     assert found.sits.unknown == found.sts.unknown == 0
-    assert len(found.sts) == len(by_hand(data, "sts"))
+    assert len(found.sts) == 2 * len(by_hand(data, "sts"))
 
 
 def test_queries_are_in_order_and_own_pairs_are_known(data: Path) -> None:
@@ -44,6 +44,16 @@ def test_pairs_without_captions_here_are_counted(data: Path) -> None:
     path.write_text(path.read_text() + added)
     judged = read(data).sts
     assert (len(judged), judged.unknown) == (known, 1)
+
+
+def test_of_two_captions_each_is_the_query_once(data: Path) -> None:
+    judged = read(data).sts
+    ways = set(zip(judged.queries, judged.captions, judged.scores, strict=True))
+    assert judged.ways == 2
+    assert {(b, a, score) for a, b, score in ways} == ways
+    first, second, score = by_hand(data, "sts")[0]
+    numbers = [(int(name.rsplit(":", 1)[1]) - 770_000) // 13 for name in (first, second)]
+    assert {(*numbers, score), (*numbers[::-1], score)} <= ways
 
 
 def replaced(name: str, old: str, new: str) -> Callable[[Path], None]:
@@ -70,8 +80,8 @@ BAD: dict[str, tuple[Callable[[Path], None], str]] = {
     "no captions": (lambda data: (data / CAPTIONS).unlink(), "no such file"),
     "a score too high": (first_score("7"), "row 1: the score is not a number"),
     "no score": (first_score(""), "row 1: the score is not a number"),
-    "a score in words": (first_score("good"), "not a table of judgements"),
-    "no column": (replaced("cxc/sts_test.csv", "agg_score", "mean"), "not a table of judgements"),
+    "a score in words": (first_score("good"), "not a table of judgments"),
+    "no column": (replaced("cxc/sts_test.csv", "agg_score", "mean"), "not a table of judgments"),
     "no name": (replaced("cxc/sits_test.csv", ".jpg", ".jpg?"), "row 1: "),
     "other data": (
         lambda data: (data / "cxc/sts_test.csv").write_text(

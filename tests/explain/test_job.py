@@ -45,7 +45,7 @@ def test_the_numbers_are_those_of_the_spaces(tmp_path: Path) -> None:
     vectors = SMALL.doc2vec.vectors(pairs)
     table = neighbors(vectors.values, Search(4), vectors.owners)
     looks = Visual().vectors(pairs).values
-    unit = looks / np.linalg.norm(looks, axis=1, keepdims=True)
+    unit = looks / np.linalg.norm(looks.astype(np.float64), axis=1, keepdims=True)
     assert [pair.id for pair in found.pairs] == ["r3", "r7"]
     for pair in found.pairs:
         assert [other.row for other in pair.neighbors] == table.ids[pair.row].tolist()
@@ -54,11 +54,43 @@ def test_the_numbers_are_those_of_the_spaces(tmp_path: Path) -> None:
         for place, other in enumerate(pair.neighbors):
             assert other.distance == pytest.approx(float(table.distances[pair.row, place]))
             assert other.similarity == pytest.approx(float(cosines[other.row]), abs=1e-5)
-            rank = 1 + int((cosines > cosines[other.row] + 1e-6).sum())
+            rank = 1 + int((cosines > cosines[other.row]).sum())
             assert other.look_rank == rank
             assert other.looks_alike == (rank <= 3)  # 30 % of 11
     assert found.looks_alike.chance == pytest.approx(3 / 11)
     assert document["shares"]["looks_alike"]["pairs"] == 12
+
+
+def test_pairs_asked_for_change_no_share(tmp_path: Path) -> None:
+    rows = {i: {"topic": "abc"[i % 3]} for i in range(30)}
+    pairs = trope.open(write(tmp_path / "data", 30, rows))
+    settings = replace(SMALL, sample=5, agree="topic")
+    free, _ = explain(pairs, tmp_path / "free", settings)
+    asked, _ = explain(pairs, tmp_path / "asked", settings, [f"r{i}" for i in range(20)])
+    assert len(asked.pairs) == 20
+    assert asked.looks_alike == free.looks_alike
+    assert asked.looks_alike.pairs == 5
+    assert asked.agree == free.agree
+
+
+def test_folders_above_the_data_are_told_to_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = write(tmp_path / "secret" / "archive")
+    found, document = explain(trope.open(data), tmp_path / "out", SMALL)
+    assert document["data"] == found.name == "archive"
+    for name in ("index.html", "neighbors.json"):
+        assert "secret" not in (tmp_path / "out" / name).read_text(encoding="utf-8")
+    monkeypatch.chdir(data)
+    assert explain(trope.open("."), tmp_path / "here", SMALL)[0].name == "archive"
+
+
+def test_groups_are_counted(tmp_path: Path) -> None:
+    rows = {i: {"group": "abcd"[i % 4]} for i in range(12)}
+    pairs = trope.open(write(tmp_path / "data", rows=rows))
+    found, document = explain(pairs, tmp_path / "out", SMALL)
+    assert document["shares"]["looks_alike"]["groups"] == found.looks_alike.groups == 4
+    assert "mean over 12 pairs of 4 groups" in Page(tmp_path / "out/index.html").text
 
 
 def test_the_page_shows_every_neighbor_and_asks_nobody(tmp_path: Path) -> None:
@@ -177,4 +209,5 @@ def test_too_little_to_compare(tmp_path: Path) -> None:
         explain(pairs, tmp_path / "out", SMALL)
     two = trope.open(write(tmp_path / "two", 2))
     found, _ = explain(two, tmp_path / "out", replace(SMALL, k=9))
-    assert [len(pair.neighbors) for pair in found.pairs] == [1]
+    assert [len(pair.neighbors) for pair in found.pairs] == [1, 1]
+    assert found.lead.startswith("All 1 other pairs are among the 9 nearest")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -48,6 +49,23 @@ def test_each_row_once_where_it_is_nearest(texts: tuple[np.ndarray, np.ndarray],
             assert np.isclose(known[int(other)], apart)
         assert len(set(near.ids[place][there].tolist())) == there.sum()
         assert np.isinf(near.distances[place][~there]).all()
+
+
+@pytest.mark.parametrize("many", [30, 300])
+def test_a_row_of_many_texts_hides_nobody(many: int) -> None:
+    """The texts nearest to others are all one row's: farther rows are neighbors all the same."""
+    random = np.random.default_rng(0)
+    crowd = random.normal(size=(many, 3)) / 100
+    others = 1 + np.arange(20)[:, None] * [0.1, 0.2, 0.3]
+    values = np.concatenate([crowd, others, -others]).astype(np.float32)
+    owners = np.concatenate([np.zeros(many, int), np.arange(1, 21), np.arange(21, 41)])
+    vectors = Vectors(values, owners, "space", "data")
+    rows = np.array([0, 1, 5, 21, 40])
+    near = nearest_rows(vectors, rows, 25, "l2")
+    for place, row in enumerate(rows.tolist()):
+        apart, ids = zip(*by_hand(vectors, row, 25), strict=True)
+        assert near.ids[place].tolist() == list(ids)
+        np.testing.assert_allclose(near.distances[place], apart, rtol=1e-5)
 
 
 def test_rows_that_do_not_count_are_nobodys_neighbors() -> None:

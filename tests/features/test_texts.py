@@ -99,10 +99,10 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     found = [f"text {i}" for i in range(30)]
     with pytest.raises(KeyboardInterrupt):
         cached_texts(tmp_path, found, Counting(limit=20), "texts")
-    assert stored(tmp_path) == [8, 8]
+    assert stored(tmp_path) == [8, 8, 4]  # what was computed is kept
     encode = Counting()
     values, _ = cached_texts(tmp_path, found, encode, "texts")
-    assert encode.encoded == found[16:]
+    assert encode.encoded == found[20:]
     np.testing.assert_array_equal(values, by_hand(found))
 
 

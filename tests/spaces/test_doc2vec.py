@@ -14,6 +14,7 @@ import pytest
 from safetensors.numpy import save_file
 
 import trope
+from trope import runtime
 from trope.data.pairs import Pairs
 from trope.errors import DataError
 from trope.features import texts as cache
@@ -200,7 +201,7 @@ def test_several_workers_are_told(pairs: Pairs) -> None:
 
 
 def test_min_count_lowers_itself() -> None:
-    frequent = ["law"] * 100
+    frequent = ["law", "order"] * 50
     assert fitting(Training(), frequent) == (Training(), [])
     texts = ["a"] * 30 + ["b"] * 10 + ["c"] * 8 + ["d"] * 2  # 60 % seen 20 times; 80 % seen 10
     training, said = fitting(Training(), texts)
@@ -260,3 +261,25 @@ def test_settings_are_checked() -> None:
     with pytest.raises(ValueError, match="workers"):
         Doc2Vec(workers=0)
     assert Training() == Training(200, 20, 20, 20)
+
+
+def test_one_word_is_no_language(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"have one word \('untitled'\) alone"):
+        SMALL.vectors(data_set(tmp_path, [["Untitled"]] * 10, 10))
+
+
+def test_one_word_that_is_nearly_everything(tmp_path: Path) -> None:
+    rare = [["harbor at dawn"], ["wedding at dawn"], ["harbor at night"]]
+    often = replace(SMALL, training=replace(SMALL.training, min_count=20))
+    found = often.vectors(data_set(tmp_path, [["Photo"]] * 30 + rare, 33))
+    assert found.values[:30].any(axis=1).all()
+    assert "min_count lowered" in found.remarks[0]
+
+
+def test_a_damaged_model_is_trained_again(pairs: Pairs) -> None:
+    before = SMALL.vectors(pairs).values
+    model = next(runtime.cache_folder().rglob("model.safetensors"))
+    model.write_bytes(model.read_bytes()[:10])
+    after = SMALL.vectors(pairs)
+    assert np.array_equal(before, after.values)
+    assert any("damaged; trained again" in remark for remark in after.remarks)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +13,7 @@ import trope
 from trope import config
 from trope.cli.options import Config, Json, Sets
 from trope.cli.output import print_json, say, table
-from trope.data.check import KINDS, CheckSettings, Report, check, fix
+from trope.data.check import KINDS, CheckSettings, Report, check, fix, refuse_inside
 from trope.data.pairs import Pairs
 from trope.data.splits import SplitPlan, split
 from trope.errors import UsageError
@@ -45,10 +46,11 @@ def command(
     sets: Sets = None,
 ) -> None:
     """Say what is wrong with a data set. Errors exit 1; warnings exit 0 unless --strict."""
-    mapping = [f"columns.{column}" for column in columns or ()]
-    settings = config.load(_Settings, config_file, [*(sets or ()), *mapping])
+    settings = config.load(_Settings, config_file, sets or ())
+    settings = replace(settings, columns=settings.columns | _mapping(columns or ()))
     if fix_to:
         refuse_existing(fix_to)
+        refuse_inside(data, fix_to)
         if not settings.images:
             raise UsageError("--fix sorts out broken pictures and cannot go with images=false")
     pairs = trope.open(data, collect=True, columns=settings.columns)
@@ -62,6 +64,19 @@ def command(
             say(f"{fix_to}: {fixed[0]:,} rows kept, {fixed[1]:,} rejected with reasons")
     if report.count("error") or (strict and report.count("warning")):
         raise typer.Exit(1)
+
+
+def _mapping(options: Iterable[str]) -> dict[str, str]:
+    """What `--column` says, taken literally: a name may have blanks at its ends, or a dot."""
+    columns: dict[str, str] = {}
+    for option in options:
+        meaning, _, name = option.partition("=")
+        if not meaning or not name:
+            raise UsageError(f"--column {option}: write it as {meaning or 'text'}=NAME")
+        if meaning in columns:
+            raise UsageError(f"--column {option}: '{meaning}' is '{columns[meaning]}' already")
+        columns[meaning] = name
+    return columns
 
 
 def _document(report: Report, fixed: tuple[int, int] | None, examples: int) -> dict[str, object]:

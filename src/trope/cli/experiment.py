@@ -8,6 +8,7 @@ from typing import Annotated
 import orjson
 import typer
 
+from trope.cli.options import Json, Sets
 from trope.cli.output import print_json, say, table
 from trope.experiments import run
 
@@ -16,13 +17,8 @@ def command(
     name: Annotated[str, typer.Argument(help="Which; `trope experiments` lists them.")],
     data: Annotated[Path, typer.Option("--data", help="The folder of data it needs.")],
     out: Annotated[Path, typer.Option("--out", help="Where tables, plot and page go.")],
-    json: Annotated[
-        bool, typer.Option("--json", help="One JSON document instead of tables.")
-    ] = False,
-    sets: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="K=V", help="Change a setting of the experiment."),
-    ] = None,
+    json: Json = False,
+    sets: Sets = None,
 ) -> None:
     """Make a table or figure of a paper; a run that was stopped goes on where it was."""
     findings = run(name, data, out, sets=sets or ())
@@ -32,4 +28,4 @@ def command(
     for made in findings.tables:
         table(made.title, made.columns, made.rows)
         say("")
-    say(f"{out}: results.json, table.md, page.md, plot.png and plot.svg", style="bold")
+    say(f"{out}: results.json, table.md, {name}.md, {name}.png and {name}.svg", style="bold")

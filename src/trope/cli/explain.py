@@ -48,12 +48,7 @@ def command(
 
 
 def _show(found: Findings, out: Path) -> None:
-    alike = found.looks_alike
-    say(
-        f"{found.data}: {alike.value:.1%} of the {found.k} nearest in meaning ({found.space}) look "
-        f"alike, {alike.chance:.1%} by chance",
-        style="bold",
-    )
+    say(f"{found.data}, texts in the space {found.space}. {found.lead}", style="bold")
     say(found.rule, style="dim")
     if found.agree:
         name, agree = found.agree

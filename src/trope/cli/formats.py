@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from trope import config
+from trope.cli.listing import documents
 from trope.cli.options import Json
 from trope.cli.output import print_json, say, table
 from trope.data.convert import FORMATS, Format
@@ -23,7 +23,7 @@ def command(
         raise UsageError(f"no format '{name}'{suggestion(name, FORMATS)}")
     chosen = {name: FORMATS[name]} if name else FORMATS
     if json:
-        print_json([_document(*item) for item in chosen.items()])
+        print_json(documents(chosen, "about", "paper", "layout", "becomes"))
     elif name:
         _show(name, FORMATS[name])
     else:
@@ -33,17 +33,6 @@ def command(
             [[n, f.about, f.paper] for n, f in chosen.items()],
         )
         say("`trope formats NAME` shows the expected layout", style="dim")
-
-
-def _document(name: str, format: Format) -> dict[str, object]:
-    return {
-        "name": name,
-        "about": format.about,
-        "paper": format.paper,
-        "layout": format.layout,
-        "becomes": format.becomes,
-        "settings": config.plain(format.settings()),
-    }
 
 
 def _show(name: str, format: Format) -> None:

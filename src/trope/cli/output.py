@@ -48,7 +48,7 @@ def _cell(value: object) -> str:
         return {True: "yes", False: "no", None: ""}[value]
     if isinstance(value, float):
         return f"{value:,.3f}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    return f"{value:,}" if isinstance(value, int) else _harmless(str(value)).replace("\n", "\\n")
 
 
 def _numeric(text: str) -> bool:

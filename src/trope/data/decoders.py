@@ -17,6 +17,7 @@ import subprocess
 import sys
 import weakref
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -86,26 +87,36 @@ class Decoders:
     def __init__(
         self, store: ImageStore, rows: Rows, flips: Flips, size: int, batch: int, workers: int
     ) -> None:
-        self._rows, self._flips, self._batch = rows, flips, batch
+        self._source, self._rows, self._flips, self._batch = store, rows, flips, batch
         self._count = -(-len(rows) // batch)
-        self._store = _shared_bytes(pickle.dumps(store))
-        self._memory = os.memfd_create("trope-pixels")
         self._shape = (batch, size, size, 3)
-        self._free = list(range(workers * AHEAD + LENT))
-        os.ftruncate(self._memory, len(self._free) * math.prod(self._shape))
-        self._pixels = mmap.mmap(self._memory, 0)
         self._ahead = workers * AHEAD
+        self._free = list(range(self._ahead + LENT))
         self._slot: dict[int, int] = {}  # batch handed out -> where it is written
-        self._workers = [self._start() for _ in range(workers)]
+        self._wanted = workers
+        self._workers: list[_Worker] = []
 
     def __enter__(self) -> Decoders:
+        with ExitStack() as undone:  # what was begun, should something fail on the way
+            self._store = _nameless("trope-store", undone)
+            with open(self._store, "wb", closefd=False) as file:
+                pickle.dump(self._source, file)
+            self._memory = _nameless("trope-pixels", undone)
+            os.ftruncate(self._memory, len(self._free) * math.prod(self._shape))
+            self._pixels = mmap.mmap(self._memory, 0)
+            undone.callback(_let_go, self._pixels)
+            undone.callback(self._end)
+            for _ in range(self._wanted):
+                self._workers.append(self._start())
+            self._undo = undone.pop_all()
         return self
 
     def __exit__(self, *error: object) -> None:
+        self._undo.close()
+
+    def _end(self) -> None:
         for worker in self._workers:
             worker.end()
-        os.close(self._memory)
-        os.close(self._store)
 
     def __iter__(self) -> Iterator[tuple[Pixels, Failures]]:
         for number in range(min(self._ahead, self._count)):
@@ -122,16 +133,24 @@ class Decoders:
         return slice(number * self._batch, (number + 1) * self._batch)
 
     def _start(self) -> _Worker:
+        """One more worker; what the system refuses becomes one line."""
+        try:
+            return self._started()
+        except OSError as error:
+            why = error.strerror or str(error)
+            raise TropeError(f"no process to decode pictures can be started ({why})") from None
+
+    def _started(self) -> _Worker:
         ours, theirs = socket.socketpair()
         handles = (theirs.fileno(), self._memory, self._store)
         paths = [str(Path(path).absolute()) for path in sys.path]
         values = [*handles, *self._shape[:2]]
         command = [sys.executable, "-c", START, *map(str, values), *paths]
-        with theirs:
+        with ours, theirs:
             process = subprocess.Popen(
                 command, pass_fds=handles, stdin=subprocess.DEVNULL, env=os.environ | LEAN
             )
-        return _Worker(process, Connection(ours.detach()))
+            return _Worker(process, Connection(ours.detach()))
 
     def _lend(self, number: int) -> Pixels:
         """The pixels of a finished batch in place; its slot comes back when nobody sees it."""
@@ -194,12 +213,17 @@ def serve() -> None:
             return
 
 
-def _shared_bytes(data: bytes) -> int:
-    """A nameless file that holds `data`."""
-    handle = os.memfd_create("trope-store")
-    with open(handle, "wb", closefd=False) as file:
-        file.write(data)
+def _nameless(name: str, until: ExitStack) -> int:
+    """A file in memory, which can be shared and leaves nothing behind."""
+    handle = os.memfd_create(name)
+    until.callback(os.close, handle)
     return handle
+
+
+def _let_go(pixels: mmap.mmap) -> None:
+    """Give memory back now, or when the caller has let go of the last batch in it."""
+    with suppress(BufferError):
+        pixels.close()
 
 
 def _mapped(memory: int, batch: int, size: int) -> UInt8[np.ndarray, "slots batch size size 3"]:

@@ -48,8 +48,13 @@ def meant(names: Iterable[str], columns: Columns, origin: str) -> list[str]:
     return [meaning_of.get(name, name) for name in there]
 
 
-def require(names: Iterable[str], origin: str, columns: Columns | None = None) -> None:
-    """Refuse a table that has neither pictures nor texts, and say what it has instead."""
+def require(
+    names: Iterable[str], origin: str, columns: Columns | None = None, where: str = ""
+) -> None:
+    """Refuse a table that has neither pictures nor texts, and say what it has instead.
+
+    `where` says where names are looked for, for a user whose file has none there.
+    """
     has = Counter(list(names))
     for meaning, name in (columns or {}).items():
         if meaning not in has:
@@ -58,7 +63,7 @@ def require(names: Iterable[str], origin: str, columns: Columns | None = None) -
         raise DataError(f"{origin}: column {repeated[0]!r} appears twice")
     if not has.keys() & NEEDED:
         found = ", ".join(sorted(has)) or "no columns"
-        hint = _hint(_alike(list(has), ALIKE))
+        hint = _hint(_alike(list(has), ALIKE)) or (_unlike(where) if has else "")
         raise DataError(
             f"{origin}: needs a column 'image', 'text' or 'texts'; found: {found}{hint}"
         )
@@ -96,4 +101,12 @@ def _hint(alike: Columns) -> str:
     return (
         f"; {looks}: `trope check DATA {options} --fix OUT` writes it under that name, and in "
         f"Python trope.open(DATA, columns={dict(alike)})"
+    )
+
+
+def _unlike(where: str) -> str:
+    """What to do about columns of which none looks like anything."""
+    return (
+        f"{where and f'; {where}'}; to say which is which: `trope check DATA --column text=NAME "
+        "--column image=NAME --fix OUT`, and in Python trope.open(DATA, columns={'text': NAME})"
     )

@@ -21,11 +21,11 @@ from trope.data.readers import open as open_pairs
 from trope.errors import DataError, UsageError
 
 CAPTIONS = Path("coco_captions/karpathy_captions_labels_10k.jsonl")
-JUDGEMENTS = {
+JUDGMENTS = {
     "sits": (Path("cxc/sits_test.csv"), "image", "caption"),
     "sts": (Path("cxc/sts_test.csv"), "caption1", "caption2"),
 }
-LAYOUT = f"{CAPTIONS} and {' and '.join(str(path) for path, *_ in JUDGEMENTS.values())}"
+LAYOUT = f"{CAPTIONS} and {' and '.join(str(path) for path, *_ in JUDGMENTS.values())}"
 NUMBER = r"(?P<number>[0-9]{1,18})(?:\.jpg)?$"
 HIGHEST = 5.0
 
@@ -36,19 +36,26 @@ Numbers = Int[np.ndarray, " _"]
 class Judged:
     """Judged pairs of a query and a caption, in the order of the queries.
 
-    `images` is the image that each query is or describes; `own` says that the caption belongs to
-    that very image. `unknown` pairs were left out: no caption of theirs is at hand.
+    `images` is the image that each query is or describes, `caption_images` the caption's. Of two
+    captions each is the query once: `ways` says how often a judgment is here. `unknown` pairs were
+    left out: no caption of theirs is at hand.
     """
 
     queries: Numbers = field(repr=False)
     captions: Numbers = field(repr=False)
     scores: Float64[np.ndarray, " _"] = field(repr=False)
     images: Numbers = field(repr=False)
-    own: Bool[np.ndarray, " _"] = field(repr=False)
+    caption_images: Numbers = field(repr=False)
+    ways: int = 1
     unknown: int = 0
 
     def __len__(self) -> int:
         return len(self.queries)
+
+    @cached_property
+    def own(self) -> Bool[np.ndarray, " _"]:
+        """Which pairs are of a query and a caption of the same image."""
+        return np.asarray(self.images == self.caption_images)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +81,8 @@ class Crisscrossed:
 
 
 def read(data: Path) -> Crisscrossed:
-    """The test split's captions, labels and judgements from a folder with the official files."""
-    for path in (CAPTIONS, *(path for path, *_ in JUDGEMENTS.values())):
+    """The test split's captions, labels and judgments from a folder with the official files."""
+    for path in (CAPTIONS, *(path for path, *_ in JUDGMENTS.values())):
         if not (data / path).is_file():
             raise UsageError(f"{data / path}: no such file; the data must hold {LAYOUT}")
     pairs = open_pairs(data / CAPTIONS).in_split("test")
@@ -108,7 +115,7 @@ def _image_numbers(pairs: Pairs) -> Numbers:
 
 def _judged(data: Path, task: str, known: dict[str, Numbers], owners: Numbers) -> Judged:
     """One file, its names replaced by rows."""
-    path, query, caption = JUDGEMENTS[task]
+    path, query, caption = JUDGMENTS[task]
     table = _table(data / path, [query, caption])
     kind = query.rstrip("1")
     queries = _rows(table[query], known[kind], data / path)
@@ -116,17 +123,20 @@ def _judged(data: Path, task: str, known: dict[str, Numbers], owners: Numbers) -
     here = np.flatnonzero((queries >= 0) & (captions >= 0))
     if not len(here):
         raise DataError(f"{data / path}: none of its pairs is in {CAPTIONS}")
-    here = here[np.argsort(queries[here], kind="stable")]
     queries, captions = queries[here], captions[here]
+    scores, ways = np.asarray(table["agg_score"], np.float64)[here], 1
+    if kind == "caption":  # how alike two captions are has no direction, ranking has one
+        queries, captions = np.append(queries, captions), np.append(captions, queries)
+        scores, ways = np.tile(scores, 2), 2
+    order = np.argsort(queries, kind="stable")
+    queries, captions = queries[order], captions[order]
     images = queries if kind == "image" else owners[queries]
-    scores = np.asarray(table["agg_score"], np.float64)[here]
-    return Judged(
-        queries, captions, scores, images, images == owners[captions], len(table) - len(here)
-    )
+    unknown = len(table) - len(here)
+    return Judged(queries, captions, scores[order], images, owners[captions], ways, unknown)
 
 
 def _table(path: Path, names: list[str]) -> pa.Table:
-    """The columns of a file of judgements; scores are numbers from 0 to 5."""
+    """The columns of a file of judgments; scores are numbers from 0 to 5."""
     types = {name: pa.string() for name in names} | {"agg_score": pa.float64()}
     options = pyarrow.csv.ConvertOptions(
         column_types=types, include_columns=[*types], null_values=[""]
@@ -135,7 +145,7 @@ def _table(path: Path, names: list[str]) -> pa.Table:
         table = pyarrow.csv.read_csv(path, convert_options=options)
     except (pa.ArrowException, KeyError) as error:
         raise DataError(
-            f"{path}: not a table of judgements ({str(error).splitlines()[0]})"
+            f"{path}: not a table of judgments ({str(error).splitlines()[0]})"
         ) from None
     scores = table["agg_score"].to_numpy()
     wrong = np.flatnonzero(~((scores >= 0) & (scores <= HIGHEST)))

@@ -35,7 +35,7 @@ def run_in(
         findings = experiment.run(data, out / PARTS, settings)
         about = {"experiment": name, "title": experiment.title, "paper": experiment.paper}
         made = {"settings": plain(settings), "provenance": provenance()}
-        _write(out, about | made | findings.results, findings)
+        _write(out, name, about | made | findings.results, findings)
     return findings
 
 
@@ -65,14 +65,14 @@ def _claim(out: Path, name: str) -> None:
         raise UsageError(f"{out}: holds the experiment '{owner}'; name a new folder")
 
 
-def _write(out: Path, results: Mapping[str, object], findings: Findings) -> None:
+def _write(out: Path, name: str, results: Mapping[str, Any], findings: Findings) -> None:
     """The plot first and the results last: where there are results, all the rest is there too."""
-    plots.draw(findings.panels, out / "plot")
+    plots.draw(findings.panels, out / name)
     texts = {
         "table.md": "\n".join(table.markdown() for table in findings.tables),
-        "page.md": findings.page,
+        f"{name}.md": findings.page(results),
     }
-    for name, text in texts.items():
-        with replacing(out / name, "w") as handle:
+    for file, text in texts.items():
+        with replacing(out / file, "w") as handle:
             handle.write(text)
     write_json(out / "results.json", results)

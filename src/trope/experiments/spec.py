@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,15 @@ from trope.reports.tables import Table
 
 @dataclass(frozen=True)
 class Findings:
-    """What came of an experiment: every figure, the tables and the plot, and a page about them."""
+    """What came of an experiment: every figure, the tables and the plot, and a page about them.
+
+    `page` makes the page from the whole of `results.json`, and of nothing else.
+    """
 
     results: dict[str, Any]
     tables: tuple[Table, ...]
     panels: tuple[Panel, ...]
-    page: str
+    page: Callable[[Mapping[str, Any]], str]
 
 
 @dataclass(frozen=True)

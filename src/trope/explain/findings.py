@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from pathlib import PurePath
+from pathlib import Path
 from typing import Any
 
 from trope.explain.shares import Share
@@ -68,7 +68,7 @@ class Explained:
 class Findings:
     """All there is to say: which pairs were compared and how, the shares, the pairs shown.
 
-    A picture looks alike when it is among the `nearest` of `others` pictures.
+    A picture looks alike when it is among the `nearest` of `others` pictures, or equal to the last.
     """
 
     data: str
@@ -88,16 +88,32 @@ class Findings:
 
     @property
     def name(self) -> str:
-        """The data set without the folders above it, which are nobody's business on a page."""
-        return "/".join(PurePath(self.data).parts[-2:]).lstrip("/")
+        """The data set without the folders above it, which are nobody's business."""
+        return Path(self.data).absolute().name
+
+    @property
+    def lead(self) -> str:
+        """The answer in one sentence, or why there is none."""
+        alike = self.looks_alike
+        if not alike.pairs:
+            return "No pair has a neighbor in meaning: there is nothing to compare."
+        if self.k >= self.usable - 1:
+            return (
+                f"All {self.usable - 1:,} other pairs are among the {self.k} nearest in meaning: "
+                "a share of them says nothing. Ask for fewer with -k."
+            )
+        return (
+            f"Of the {self.k} pairs nearest in meaning, {alike.value:.1%} also look alike; of "
+            f"pairs drawn by chance, {alike.chance:.1%} would."
+        )
 
     @property
     def rule(self) -> str:
         """When a picture looks alike, in words."""
         return (
             f"A picture looks alike when it is among the {self.nearest:,} of {self.others:,} other "
-            f"pictures ({self.looks_alike.chance:.1%}) nearest to it by the cosine of "
-            f"{self.visual} features."
+            f"pictures ({self.nearest / self.others:.1%}) nearest to it by the cosine of "
+            f"{self.visual} features, or as near as the last of them."
         )
 
     @property
@@ -115,7 +131,7 @@ class Findings:
         if self.agree:
             shares["agree"] = {"column": self.agree[0], **self.agree[1].document()}
         document: dict[str, Any] = {
-            "data": self.data,
+            "data": self.name,
             "rows": self.rows,
             "usable": self.usable,
             "compared": compared,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -11,8 +12,6 @@ from jaxtyping import Bool, Float32, Int
 from trope.neighbors import Search, neighbors, neighbors_of, recall
 from trope.neighbors.rows import Metric
 from trope.spaces import Vectors
-
-MOST = 200  # texts looked at for each text, where rows have several
 
 Rows: TypeAlias = Int[np.ndarray, " queries"]
 Found: TypeAlias = Int[np.ndarray, "queries k"]
@@ -39,14 +38,13 @@ def limited(vectors: Vectors, usable: Bool[np.ndarray, " rows"]) -> Vectors:
 
 def nearest_rows(vectors: Vectors, rows: Rows, k: int, metric: Metric) -> Near:
     """The rows with the nearest texts: two rows are as near as the two of their texts that are."""
-    owners = vectors.owners
-    asked = np.flatnonzero(np.isin(owners, rows))
-    several = int(np.bincount(owners).max(initial=1))
-    search = Search(min(k * several, max(k, MOST)), metric)
-    found, far = neighbors_of(asked, vectors.values, search, owners)
-    there = found >= 0
-    place = np.repeat(np.searchsorted(rows, owners[asked]), there.sum(axis=1))
-    return _best(rows, place, found[there], far[there], owners, k)
+    owners, parts = vectors.owners, []
+    for asked, found, far in _near_texts(vectors, rows, k, metric):
+        there = found >= 0
+        place = np.repeat(np.searchsorted(rows, owners[asked]), there.sum(axis=1))
+        parts.append((place, found[there], far[there]))
+    place, texts, apart = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return _best(rows, place, texts, apart, owners, k)
 
 
 def graph_recall(vectors: Vectors, k: int, metric: Metric, sample: int) -> tuple[float, int]:
@@ -54,6 +52,32 @@ def graph_recall(vectors: Vectors, k: int, metric: Metric, sample: int) -> tuple
     table = neighbors(vectors.values, Search(k, metric, "hnsw"), vectors.owners)
     filled = int(vectors.values.any(axis=1).sum())
     return recall(table, vectors.values, vectors.owners, sample=sample), min(sample, filled)
+
+
+def _near_texts(
+    vectors: Vectors, rows: Rows, k: int, metric: Metric
+) -> Iterator[tuple[Rows, Found, Float32[np.ndarray, "queries k"]]]:
+    """The nearest texts of each text of some rows: of k rows, or of all there are.
+
+    A row with many texts near one another takes many places: who so sees too few rows asks again,
+    for twice as many texts.
+    """
+    owners = vectors.owners
+    several = int(np.bincount(owners).max(initial=1))
+    asked, most = np.flatnonzero(np.isin(owners, rows)), k * min(several, 4)
+    while True:
+        found, far = neighbors_of(asked, vectors.values, Search(most, metric), owners)
+        fine = (found[:, -1] < 0) | (_different(owners, found) >= k)
+        yield asked[fine], found[fine], far[fine]
+        asked, most = asked[~fine], 2 * most
+        if not len(asked):
+            return
+
+
+def _different(owners: Int[np.ndarray, " texts"], found: Found) -> Rows:
+    """How many rows the texts found belong to; -1 belongs to none."""
+    rows = np.sort(np.where(found >= 0, owners[found], -1), axis=1)
+    return np.asarray((np.diff(rows, axis=1, prepend=-1) > 0).sum(axis=1))
 
 
 def _best(

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float32, Int
 
 from trope.data.pairs import Pairs
 from trope.explain.findings import Explained, Lookalike, Neighbor
-from trope.explain.looks import Looks
+from trope.explain.looks import Looks, Seen
 from trope.explain.meaning import Near
 from trope.spaces import Vectors
 
@@ -18,15 +17,13 @@ LOOKALIKES = 6  # pictures that look most alike, shown for each pair
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """What was found about many pairs: neighbors, how alike they look, and which count as alike."""
+    """What was found about many pairs: neighbors, and how alike they look."""
 
     pairs: Pairs
     texts: Vectors
     looks: Looks
     near: Near
-    cosines: Float32[np.ndarray, "queries k"]
-    ranks: Int[np.ndarray, "queries k"]
-    alike: Bool[np.ndarray, "queries k"]
+    seen: Seen
 
     def explained(self, row: int, why: str) -> Explained:
         """One pair with its neighbors by meaning and by look."""
@@ -53,9 +50,9 @@ class Shown:
             id=pair.id,
             text=pair.texts[text - first],
             distance=float(self.near.distances[place, spot]),
-            similarity=float(self.cosines[place, spot]),
-            look_rank=int(self.ranks[place, spot]),
-            looks_alike=bool(self.alike[place, spot]),
+            similarity=float(self.seen.cosines[place, spot]),
+            look_rank=int(self.seen.ranks[place, spot]),
+            looks_alike=bool(self.seen.alike[place, spot]),
             same_picture=self.looks.same(row, other),
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from jaxtyping import Bool, Int
@@ -11,15 +12,18 @@ from trope.data.pairs import Pairs
 from trope.errors import DataError
 from trope.explain.choice import instructive
 from trope.explain.findings import Findings
-from trope.explain.looks import Looks
+from trope.explain.looks import Looks, Seen
 from trope.explain.meaning import Near, graph_recall, limited, nearest_rows
 from trope.explain.settings import ExplainSettings
-from trope.explain.shares import Share, agreement, share
+from trope.explain.shares import Share, agreement, groups_of, share
 from trope.explain.shown import Shown
 from trope.runtime import generator
 from trope.spaces import Vectors
 
 ASKED = "Shown because it was asked for."
+
+Rows: TypeAlias = Int[np.ndarray, " queries"]
+Drawn: TypeAlias = Bool[np.ndarray, " queries"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,13 +65,13 @@ class Study:
     def findings(self, asked: list[int], recall: bool, remarks: tuple[str, ...]) -> Findings:
         """The shares over a sample of pairs, and the pairs asked for or chosen from it."""
         options, looks = self.settings, self.looks
-        rows = self._sampled(asked)
-        near = nearest_rows(self.texts, rows, options.k, options.metric)
-        cosines, ranks = looks.compare(rows, near.ids)
+        sample = self._sample()
+        near = self._near(np.union1d(sample, np.array(asked, np.int64)))
         nearest = max(1, int(options.alike * looks.others))
-        alike = (ranks > 0) & (ranks <= nearest)
-        chosen = dict.fromkeys(asked, ASKED) or instructive(near, ranks, options.pairs)
-        shown = Shown(self.pairs, self.texts, looks, near, cosines, ranks, alike)
+        seen = looks.compare(near.rows, near.ids, nearest)
+        chosen = dict.fromkeys(asked, ASKED) or instructive(near, seen.ranks, options.pairs)
+        shown = Shown(self.pairs, self.texts, looks, near, seen)
+        drawn = np.isin(near.rows, sample)  # those asked for are no random rows
         return Findings(
             data=str(self.pairs.root),
             rows=len(self.pairs),
@@ -78,27 +82,35 @@ class Study:
             k=options.k,
             nearest=nearest,
             others=looks.others,
-            looks_alike=share(alike, near.ids >= 0, nearest / looks.others),
-            agree=self._agreement(near),
+            looks_alike=self._looks_alike(near, seen, drawn),
+            agree=self._agreement(near, drawn),
             recall=self._recall() if recall else None,
             pairs=tuple(shown.explained(row, why) for row, why in chosen.items()),
             remarks=(*remarks, *self.remarks),
         )
 
-    def _agreement(self, near: Near) -> tuple[str, Share] | None:
+    def _near(self, rows: Rows) -> Near:
+        return nearest_rows(self.texts, rows, self.settings.k, self.settings.metric)
+
+    def _looks_alike(self, near: Near, seen: Seen, drawn: Drawn) -> Share:
+        groups = groups_of(self.pairs)[near.rows[drawn]]
+        return share(seen.alike[drawn], near.ids[drawn] >= 0, seen.chance[drawn], groups)
+
+    def _agreement(self, near: Near, drawn: Drawn) -> tuple[str, Share] | None:
         column = self.settings.agree
         if column is None:
             return None
-        return column, agreement(self.pairs, column, self.looks.usable, near.rows, near.ids)
+        rows, ids = near.rows[drawn], near.ids[drawn]
+        return column, agreement(self.pairs, column, self.looks.usable, rows, ids)
 
     def _recall(self) -> tuple[float, int]:
         options = self.settings
         return graph_recall(self.texts, options.k, options.metric, options.sample)
 
-    def _sampled(self, asked: list[int]) -> Int[np.ndarray, " queries"]:
-        """Rows to look at, in order: a sample that the seed decides, and those asked for."""
+    def _sample(self) -> Rows:
+        """Rows to measure shares on: all, or a sample that the seed decides."""
         usable = np.flatnonzero(self.looks.usable)
         if len(usable) > self.settings.sample:
             random = generator(self.settings.seed, "explain")
             usable = random.choice(usable, self.settings.sample, replace=False)
-        return np.union1d(usable, np.array(asked, np.int64))
+        return usable

@@ -7,6 +7,7 @@ written shard by shard: a killed process loses at most the shard it was filling.
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
@@ -28,6 +29,7 @@ from trope.files import locked
 from trope.runtime import cache_folder, progress_bar, remark
 
 SHARD_BYTES = 32 * 2**20
+SHARD_SECONDS = 60.0  # of work that a killed process may lose
 SHARD_IMAGES = 2_048  # about half a minute of a small network's work on two cores
 BATCH = 64
 
@@ -154,17 +156,21 @@ class _Job:
             workers=self.workers,
         )
         done: Done = []
-        with progress_bar(f"{self.network.name}: {self.kind} features", len(missing)) as bar:
-            for batch in batches:
-                self._blame(batch.failed)
-                if len(batch.rows):
-                    done.append((batch.rows, self.network.encode(batch.pixels, self.kind)))
-                bar.advance(bar.task_ids[0], len(batch.rows) + len(batch.failed))
-                if _full(done):
-                    self._write(done)
-                    done = []
-        self._write(done)
-        self._note()
+        begun = time.monotonic()
+        try:
+            with progress_bar(f"{self.network.name}: {self.kind} features", len(missing)) as bar:
+                for batch in batches:
+                    self._blame(batch.failed)
+                    if len(batch.rows):
+                        done.append((batch.rows, self.network.encode(batch.pixels, self.kind)))
+                    bar.advance(bar.task_ids[0], len(batch.rows) + len(batch.failed))
+                    if _full(done) or time.monotonic() - begun > SHARD_SECONDS:
+                        full, done = done, []
+                        self._write(full)
+                        begun = time.monotonic()
+        finally:  # also when interrupted: what is computed is kept
+            self._write(done)
+            self._note()
 
     def _write(self, done: Done) -> None:
         """One shard of what was computed, without pictures that changed in the meantime."""

@@ -80,16 +80,22 @@ def _remove_damaged(folder: Path) -> list[str]:
 
 def _compute(folder: Path, texts: list[str], named: Digests, encode: Encode, what: str) -> None:
     """Features of different texts, written as soon as a shard is full."""
-    with progress_bar(what, len(texts)) as bar:
-        start = 0
-        done: list[Values] = []
-        for end in [*range(BATCH, len(texts), BATCH), len(texts)]:
-            part = texts[start + sum(map(len, done)) : end]
-            done.append(encode(part))
-            bar.advance(bar.task_ids[0], len(part))
-            if _full(done) or end == len(texts):
-                shards.write(folder, named[start:end], np.concatenate(done))
-                start, done = end, []
+    done: list[Values] = []
+    start = 0
+    try:
+        with progress_bar(what, len(texts)) as bar:
+            for end in [*range(BATCH, len(texts), BATCH), len(texts)]:
+                part = texts[start + sum(map(len, done)) : end]
+                done.append(encode(part))
+                bar.advance(bar.task_ids[0], len(part))
+                if _full(done):
+                    full, done = done, []
+                    shards.write(folder, named[start:end], np.concatenate(full))
+                    start = end
+    finally:  # also when interrupted: what is computed is kept
+        if done:
+            values = np.concatenate(done)
+            shards.write(folder, named[start : start + len(values)], values)
 
 
 def _full(done: list[Values]) -> bool:

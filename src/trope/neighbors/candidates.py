@@ -1,11 +1,11 @@
-"""From candidates to neighbors: distances in full, rows that may not meet left out, k kept."""
+"""From candidates to neighbors: rows that may not meet left out, sorted, k kept."""
 
 from __future__ import annotations
 
 from typing import TypeAlias
 
 import numpy as np
-from jaxtyping import Float32, Int, Int32
+from jaxtyping import Float32, Float64, Int, Int32
 
 from trope.neighbors.rows import Rows
 
@@ -20,15 +20,19 @@ def nothing(count: int, k: int) -> tuple[Ids, Distances]:
 
 
 def choose(
-    rows: Rows, queries: Int[np.ndarray, " queries"], places: Places, found: Places, k: int
+    rows: Rows,
+    queries: Int[np.ndarray, " queries"],
+    places: Places,
+    found: Places,
+    apart: Float64[np.ndarray, " found"],
+    k: int,
 ) -> tuple[Ids, Distances]:
     """The k nearest of the candidates; `places` are positions in `queries`, `found` are rows.
 
-    Candidates at equal distances stay in the order in which they are given.
+    `apart` are their distances; candidates at equal ones stay in the order in which they are given.
     """
     fine = rows.may_meet(queries[places], found)
-    places, found = places[fine], found[fine]
-    apart = rows.distances(queries[places], found)
+    places, found, apart = places[fine], found[fine], apart[fine]
     order = np.lexsort((apart, places))
     places, found, apart = places[order], found[order], apart[order]
     counts = np.bincount(places, minlength=len(queries))

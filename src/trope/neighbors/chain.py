@@ -20,6 +20,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.sparse import csr_array
 
+from trope.errors import DataError
 from trope.neighbors.table import NeighborTable
 
 Bank: TypeAlias = Float[np.ndarray, "rows d"]
@@ -34,7 +35,9 @@ class Chain:
 
     @classmethod
     def of(cls, table: NeighborTable, dtype: type[np.floating] = np.float32) -> Chain:
-        """Equal steps to each neighbor in a table."""
+        """Equal steps to each neighbor in a table; a step out of it is refused."""
+        if not table.sound:  # scipy would read and write outside its memory
+            raise DataError(f"a neighbor is none of the table's {len(table):,} rows")
         counts = table.counts
         ends = np.concatenate([[0], np.cumsum(counts)])
         there = np.asarray(table.ids)

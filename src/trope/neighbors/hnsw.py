@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Float32, Int
 
 from trope.neighbors.candidates import Distances, Ids, Places, choose, nothing
+from trope.neighbors.points import Points
 from trope.neighbors.rows import Rows
 from trope.runtime import progress_bar
 
@@ -39,46 +40,30 @@ def nearest(rows: Rows, k: int, graph: Graph | None = None) -> tuple[Ids, Distan
     ids, far = nothing(len(rows), k)
     if not len(rows):
         return ids, far
-    points, wanted = _Points.of(rows), k + _siblings(rows)
+    points, wanted = Points.of(rows), k + _siblings(rows)
     index = _built(rows.vectors[points.first], graph or Graph(), wanted + 1)
     with progress_bar("nearest neighbors, HNSW", len(rows)) as bar:
         for start in range(0, len(rows), BLOCK):
             queries = np.arange(start, min(start + BLOCK, len(rows)))
             _, near = index.search(rows.vectors[queries], min(wanted + 1, index.ntotal))
-            places, found = points.expand(rows.copies[queries], near, wanted)
-            ids[queries], far[queries] = choose(rows, queries, places, found, k)
+            places, found = _expanded(points, rows.copies[queries], near, wanted)
+            apart = rows.distances(queries[places], found)
+            ids[queries], far[queries] = choose(rows, queries, places, found, apart, k)
             bar.advance(bar.task_ids[0], len(queries))
     return ids, far
 
 
-@dataclass(frozen=True)
-class _Points:
-    """Different vectors, and the rows that hold each: `members[starts[p]:][:sizes[p]]`."""
-
-    members: Int[np.ndarray, " rows"]
-    starts: Int[np.ndarray, " points"]
-    sizes: Int[np.ndarray, " points"]
-
-    @classmethod
-    def of(cls, rows: Rows) -> _Points:
-        sizes = np.bincount(rows.copies)
-        return cls(np.argsort(rows.copies, kind="stable"), np.cumsum(sizes) - sizes, sizes)
-
-    @property
-    def first(self) -> Int[np.ndarray, " points"]:
-        """One row of each point."""
-        return np.asarray(self.members[self.starts])
-
-    def expand(
-        self, own: Int[np.ndarray, " queries"], near: Int[np.ndarray, "queries some"], most: int
-    ) -> tuple[Places, Places]:
-        """The rows behind found points, at most `most` for each query, none of its own point."""
-        sizes = np.where((near >= 0) & (near != own[:, None]), self.sizes[near], 0)
-        sizes = np.diff(np.minimum(np.cumsum(sizes, axis=1), most), axis=1, prepend=0).ravel()
-        places = np.repeat(np.arange(len(near)), near.shape[1])
-        within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        starts = np.repeat(self.starts[near.ravel()], sizes)
-        return np.repeat(places, sizes), self.members[starts + within]
+def _expanded(
+    points: Points,
+    own: Int[np.ndarray, " queries"],
+    near: Int[np.ndarray, "queries some"],
+    most: int,
+) -> tuple[Places, Places]:
+    """The rows behind found points, at most `most` for each query, none of its own point."""
+    sizes = np.where((near >= 0) & (near != own[:, None]), points.sizes[near], 0)
+    sizes = np.diff(np.minimum(np.cumsum(sizes, axis=1), most), axis=1, prepend=0).ravel()
+    places = np.repeat(np.arange(len(near)), near.shape[1])
+    return np.repeat(places, sizes), points.rows(near.ravel(), sizes)
 
 
 def _siblings(rows: Rows) -> int:

@@ -43,11 +43,13 @@ class Rows:
         return len(self.vectors)
 
     def barred(self) -> Numbers:
-        """How many rows each one may not have as a neighbor, itself included; at most."""
-        count = np.bincount(self.copies)[self.copies]
-        if self.owners is not None:
-            count = count + np.bincount(self.owners)[self.owners] - 1
-        return np.asarray(count)
+        """How many different vectors each row may not have as neighbors, its own included; at most.
+
+        A vector that several rows have is barred only by as many rows of the same owner.
+        """
+        if self.owners is None:
+            return np.ones(len(self), np.int64)
+        return np.asarray(np.bincount(self.owners)[self.owners])
 
     def may_meet(
         self, left: Int[np.ndarray, " some"], right: Int[np.ndarray, " some"]
@@ -76,9 +78,9 @@ def ready(vectors: Vectors, metric: Metric, owners: Numbers | None = None) -> Ro
     numbers = np.flatnonzero(_content(vectors))
     plain = np.ascontiguousarray(vectors[numbers], dtype=np.float32)
     if metric == "cosine":
-        plain = _unit(plain)
+        scale(plain)
     kept = None if owners is None else np.unique(owners[numbers], return_inverse=True)[1]
-    return Rows(plain, numbers, _copies(plain), kept, metric)
+    return Rows(plain, numbers, copies(plain), kept, metric)
 
 
 def fingerprint(vectors: Vectors, owners: Numbers | None = None) -> str:
@@ -104,16 +106,54 @@ def _content(vectors: Vectors) -> Bool[np.ndarray, " n"]:
     return content
 
 
-def _unit(vectors: Float32[np.ndarray, "n d"]) -> Float32[np.ndarray, "n d"]:
-    """Rows of length one; lengths in double precision, so that no value is too large or small."""
-    lengths = np.sqrt(np.einsum("nd,nd->n", vectors, vectors, dtype=np.float64))
-    return np.asarray(vectors / lengths[:, None], dtype=np.float32)
+def scale(vectors: Float32[np.ndarray, "n d"]) -> None:
+    """Make rows as long as one, in place; zeros stay.
+
+    Lengths are computed in double precision, so that no value is too large or small.
+    """
+    for start in range(0, len(vectors), BLOCK):
+        part = vectors[start : start + BLOCK]
+        lengths = np.sqrt(np.einsum("nd,nd->n", part, part, dtype=np.float64))
+        part /= np.where(lengths > 0, lengths, 1)[:, None]
 
 
-def _copies(vectors: Float32[np.ndarray, "n d"]) -> Numbers:
-    """A number per row, the same for rows with the same values."""
+def copies(vectors: Float32[np.ndarray, "n d"]) -> Numbers:
+    """A number per row, the same for rows with the same values; in the order of the first.
+
+    Rows are told apart by their hashes; where these err, by all their values.
+    """
     if not vectors.size:
         return np.zeros(len(vectors), np.int64)
-    plain = vectors + np.float32(0)  # -0 and 0 are one value
-    packed = plain.view(f"V{plain.dtype.itemsize * plain.shape[1]}")[:, 0]
-    return np.asarray(np.unique(packed, return_inverse=True)[1])
+    which, first = _numbered(_hashes(vectors))
+    for start in range(0, len(vectors), BLOCK):
+        part = slice(start, start + BLOCK)
+        if not np.array_equal(vectors[part], vectors[first[which[part]]]):
+            return _numbered(_packed(vectors + np.float32(0)))[0]
+    return which
+
+
+def _numbered(values: np.ndarray) -> tuple[Numbers, Int[np.ndarray, " different"]]:
+    """A number for each value in the order of their first places, and these places."""
+    _, first, which = np.unique(values, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    number = np.empty_like(order)
+    number[order] = np.arange(len(order))
+    return np.asarray(number[which]), np.asarray(first[order])
+
+
+def _hashes(vectors: Float32[np.ndarray, "n d"]) -> np.ndarray:
+    """128 bits a row: twice a sum of its values' bits, each times a random number."""
+    random = np.random.default_rng(0)
+    factors = random.integers(0, 2**64, (2, vectors.shape[1]), np.uint64)
+    hashes = np.empty((len(vectors), 2), np.uint64)
+    for start in range(0, len(vectors), BLOCK):
+        part = vectors[start : start + BLOCK] + np.float32(0)  # -0 and 0 are one value
+        bits = part.view(np.uint32).astype(np.uint64)
+        for column, some in enumerate(factors):
+            hashes[start : start + BLOCK, column] = bits @ some
+    return _packed(hashes)
+
+
+def _packed(values: np.ndarray) -> np.ndarray:
+    """Each row as one value of many bytes."""
+    return values.view(f"V{values.dtype.itemsize * values.shape[1]}")[:, 0]

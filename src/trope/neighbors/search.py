@@ -9,12 +9,12 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from jaxtyping import Float, Int
 
-from trope.errors import UsageError, suggestion
+from trope.errors import DataError, UsageError, suggestion
 from trope.files import locked
 from trope.neighbors import exact, hnsw
 from trope.neighbors.candidates import Distances, Ids, nothing
 from trope.neighbors.rows import METRICS, Metric, fingerprint, ready
-from trope.neighbors.table import Made, NeighborTable
+from trope.neighbors.table import FORMAT, Made, NeighborTable
 from trope.runtime import cache_folder, generator
 
 Method: TypeAlias = Literal["auto", "exact", "hnsw"]
@@ -44,7 +44,7 @@ class Search:
                 raise ValueError(f"no {name} '{value}'{suggestion(value, known)}")
 
     def method_for(self, count: int) -> str:
-        """What `auto` means for so many rows."""
+        """What `auto` means for so many rows, with content or without."""
         if self.method != "auto":
             return self.method
         return "exact" if count <= EXACT_ROWS else "hnsw"
@@ -60,7 +60,7 @@ def neighbors(
     """
     search = search or Search()
     rows, k = ready(vectors, search.metric, owners), _within(search.k, len(vectors))
-    method = search.method_for(len(rows))
+    method = search.method_for(len(vectors))
     if method == "exact":
         found, far = exact.nearest(rows, k)
     else:
@@ -85,14 +85,19 @@ def neighbors_of(
 def cached_neighbors(
     vectors: Vectors, search: Search | None = None, owners: Owners | None = None
 ) -> NeighborTable:
-    """The same, mapped from the cache; computed and saved there when first asked for."""
+    """The same, mapped from the cache; computed and saved there when first asked for.
+
+    A damaged table is computed again.
+    """
     search = search or Search()
     mark = fingerprint(vectors, owners)
     path = _place(mark, search, len(vectors))
-    if not path.exists():
-        with locked(path.parent):
-            if not path.exists():  # another process may have finished while this one waited
-                neighbors(vectors, search, owners).save(path)
+    if (table := _saved(path, mark)) is not None:
+        return table
+    with locked(path.parent):
+        if (table := _saved(path, mark)) is not None:  # another process may have finished by now
+            return table
+        neighbors(vectors, search, owners).save(path)
     return NeighborTable.load(path, mark)
 
 
@@ -146,9 +151,17 @@ def _within(k: int, count: int) -> int:
     return min(k, max(1, count))
 
 
+def _saved(path: Path, mark: str) -> NeighborTable | None:
+    """A table from the cache; None if it is not there, or not whole."""
+    try:
+        return NeighborTable.load(path, mark)
+    except DataError:
+        return None
+
+
 def _place(mark: str, search: Search, count: int) -> Path:
-    method = search.method_for(count)
+    method, k = search.method_for(count), _within(search.k, count)
     graph = search.graph
     how = f"-{graph.links}-{graph.building}-{graph.asking}" if method == "hnsw" else ""
-    name = f"{mark}-{search.metric}-{search.k}-{method}{how}.safetensors"
+    name = f"v{FORMAT}-{mark}-{search.metric}-{k}-{method}{how}.safetensors"
     return cache_folder() / "neighbors" / name

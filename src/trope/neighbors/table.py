@@ -19,7 +19,10 @@ from trope.errors import DataError
 from trope.files import replacing
 
 DTYPES = {"I32": np.dtype("<i4"), "F32": np.dtype("<f4")}
+PARTS = {"ids": "I32", "distances": "F32"}
+FORMAT = 2  # of the file and of what stands in it: an older one is not looked at
 LONGEST_HEADER = 2**16
+BLOCK = 2**22  # ids looked at at a time
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,13 @@ class NeighborTable:
         """How many neighbors each row has."""
         return np.asarray(np.count_nonzero(self.ids >= 0, axis=1))
 
+    @property
+    def sound(self) -> bool:
+        """Whether every neighbor is a row of the table, or -1."""
+        step = max(1, BLOCK // max(1, self.ids.shape[1]))
+        parts = (self.ids[start : start + step] for start in range(0, len(self), step))
+        return all(part.min() >= -1 and part.max() < len(self) for part in parts if part.size)
+
     def save(self, path: Path) -> None:
         """Write the table, whole or not at all."""
         arrays = {"ids": self.ids, "distances": self.distances}
@@ -62,7 +72,10 @@ class NeighborTable:
         arrays, made = _mapped(path)
         if fingerprint is not None and made.fingerprint != fingerprint:
             raise DataError(f"{path}: holds neighbors of other vectors; remove it or name another")
-        return cls(arrays["ids"], arrays["distances"], made)
+        table = cls(arrays["ids"], arrays["distances"], made)
+        if not table.sound:
+            raise DataError(f"{path}: damaged (a neighbor is none of its {len(table):,} rows)")
+        return table
 
 
 def _header(arrays: Mapping[str, np.ndarray], made: Made) -> bytes:
@@ -86,7 +99,7 @@ def _mapped(path: Path) -> tuple[dict[str, np.ndarray], Made]:
             length = int.from_bytes(file.read(8), "little")
             document = orjson.loads(file.read(min(length, LONGEST_HEADER)))
         made = _made(document["__metadata__"])
-        arrays = {name: _array(path, 8 + length, document[name]) for name in ("ids", "distances")}
+        arrays = {name: _array(path, 8 + length, document[name], PARTS[name]) for name in PARTS}
         if arrays["ids"].shape != arrays["distances"].shape or arrays["ids"].shape[1:] != (made.k,):
             raise ValueError("its parts do not fit together")
     except OSError as error:
@@ -101,10 +114,11 @@ def _made(document: Mapping[str, str]) -> Made:
     return Made(texts["fingerprint"], texts["metric"], texts["method"], int(texts["k"]))
 
 
-def _array(path: Path, start: int, entry: Mapping[str, Any]) -> np.ndarray:
-    dtype, shape = DTYPES[entry["dtype"]], tuple(entry["shape"])
+def _array(path: Path, start: int, entry: Mapping[str, Any], kind: str) -> np.ndarray:
+    dtype, shape = DTYPES[kind], tuple(entry["shape"])
     first, end = entry["data_offsets"]
-    if end - first != dtype.itemsize * np.prod(shape, dtype=object):
+    fits = end - first == dtype.itemsize * np.prod(shape, dtype=object)
+    if entry["dtype"] != kind or not fits or min(first, *shape) < 0:
         raise ValueError("its parts do not fit together")
     if path.stat().st_size < start + end:
         raise ValueError("it is cut short")

@@ -79,9 +79,11 @@ class Doc2Vec:
         folder = cache_folder() / "spaces" / f"doc2vec-{self._mark(training, texts)}"
         path = folder / "model.safetensors"
         with locked(folder):
-            if not path.exists():
-                ParagraphModel.train(training, texts, self.workers).save(path)
-        return folder, ParagraphModel.load(path), remarks
+            model = _stored(path, remarks)
+            if model is None:
+                model = ParagraphModel.train(training, texts, self.workers)
+                model.save(path)
+        return folder, model, remarks
 
     def _mark(self, training: Training, texts: list[str]) -> str:
         settings = orjson.dumps([asdict(training), self.workers > 1, VERSION])
@@ -91,15 +93,28 @@ class Doc2Vec:
         return digest.hexdigest()
 
 
+def _stored(path: Path, remarks: list[str]) -> ParagraphModel | None:
+    """The model in the cache; a damaged one is told, and trained again."""
+    if not path.exists():
+        return None
+    try:
+        return ParagraphModel.load(path)
+    except DataError:
+        remarks.append(f"{path}: damaged; trained again")
+        return None
+
+
 def fitting(training: Training, texts: list[str]) -> tuple[Training, list[str]]:
     """The largest minimal count, up to the one asked for, that leaves most words known."""
     words = Counter(chain.from_iterable(text.split(" ") for text in texts if text))
     counts = np.sort(np.fromiter(words.values(), np.int64, len(words)))
     known = np.cumsum(counts[::-1])[::-1] / counts.sum()  # the share of words at least so frequent
     asked = training.min_count
+    if len(counts) < 2:
+        raise DataError(f"the texts to learn from have one word ('{next(iter(words))}') alone")
     share = counts[counts >= asked].sum() / counts.sum()
-    if share >= COVERED:
+    if share >= COVERED and counts[-2] >= asked:  # one word alone can be learned nothing from
         return training, []
-    lower = int(counts[np.flatnonzero(known >= COVERED)[-1]])
+    lower = int(counts[min(np.flatnonzero(known >= COVERED)[-1], len(counts) - 2)])
     why = f"words seen {asked} times make up only {share:.0%} of the text"
     return replace(training, min_count=lower), [f"min_count lowered from {asked} to {lower}: {why}"]

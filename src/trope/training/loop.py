@@ -9,12 +9,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
 from lightning_fabric import Fabric
 from torch import nn
 from torch.optim import Adam, Optimizer
 
 from trope.checkpoints import FILE, save_model
+from trope.encoders.inputs import Tensors
 from trope.errors import TropeError
 from trope.files import write_json
 from trope.training import folder as runs
@@ -88,7 +88,7 @@ class Loop:
     def _step(self, step: Step) -> float:
         """One batch: encode, compare, learn."""
         deterministic(self.seed, self.progress.epoch, step.number, self.fabric.global_rank)
-        images, texts = self.fabric.to_device((step.images, step.texts))
+        images, texts = (self._here(tensors) for tensors in (step.images, step.texts))
         pictures, words = self.model(images, texts)
         view = seen(self.task, step, pictures, words, self.fabric)
         loss = penalized(view, self.task.loss(view), dict(self.settings.penalties))
@@ -100,6 +100,9 @@ class Loop:
         self._clip(step)
         self.optimizer.step()
         return value
+
+    def _here(self, tensors: Tensors) -> Tensors:
+        return tuple(tensor.to(self.fabric.device, non_blocking=True) for tensor in tensors)
 
     def _clip(self, step: Step) -> None:
         """Shorten a long gradient; one that is not finite must not reach the weights."""

@@ -287,7 +287,10 @@ def test_texts_without_a_picture_are_listed_one_by_one(tmp_path: Path) -> None:
     pairs = trope.open(tmp_path / "in", collect=True)
     report = check(pairs)
     assert [p.detail.split(":")[0] for p in report.by_code()["remark"]] == ["b.txt", "notes.txt"]
-    assert fix(pairs, report, tmp_path / "out") == (1, 2)
+    assert fix(pairs, report, tmp_path / "out") == (1, 0)
+    assert not (tmp_path / "out" / "rejected.jsonl").exists()
+    kept = orjson.loads((tmp_path / "out" / "check.json").read_bytes())
+    assert kept["remarks"] == list(pairs.remarks)
 
 
 def test_precomputed_features_stand_for_pictures_and_texts(tmp_path: Path) -> None:
@@ -322,6 +325,13 @@ def test_split_problems(tmp_path: Path) -> None:
     assert details[0].startswith("no row is in val")
     assert details[1] == "no row is in test"
     assert details[2] == "1 rows have no split; they will get one"
+
+
+def test_where_no_split_is_right_none_is_called_absent(tmp_path: Path) -> None:
+    rows = simple(3)
+    rows[0]["split"] = rows[1]["split"] = "trian"
+    files = {"good.jpg": picture()}
+    assert codes(check(dataset(tmp_path, rows, files))) == {"split-unknown": [1, 2]}
 
 
 def test_leaks_between_splits(tmp_path: Path) -> None:
@@ -445,6 +455,15 @@ def test_fix_never_writes_over_anything(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="not empty"):
         fix(pairs, check(pairs), tmp_path / "fixed")
     assert [p.name for p in (tmp_path / "fixed").iterdir()] == ["precious"]
+
+
+def test_fix_writes_nothing_into_the_data_it_reads(tmp_path: Path) -> None:
+    pairs = dataset(tmp_path / "data", simple(1), {"good.jpg": picture()})
+    (tmp_path / "link").symlink_to(tmp_path / "data")
+    for out in (tmp_path / "data" / "a" / "b", tmp_path / "link" / "a"):
+        with pytest.raises(UsageError, match="lies inside"):
+            fix(pairs, check(pairs), out)
+    assert sorted(p.name for p in (tmp_path / "data").iterdir()) == ["good.jpg", "pairs.jsonl"]
 
 
 def test_every_kind_of_problem_has_a_test() -> None:

@@ -67,6 +67,13 @@ class TestDialects:
         with pytest.raises(DataError, match=r"pairs\.csv:1: not valid CSV"):
             trope.open(write(tmp_path, 'id,"text\n1,a\n'))
 
+    @pytest.mark.parametrize("content", ["Datei,Überschrift\na.jpg,x\n", "a.jpg,x\nb.jpg,y\n"])
+    def test_unknown_names_and_no_header(self, tmp_path: Path, content: str) -> None:
+        with pytest.raises(DataError) as caught:
+            trope.open(write(tmp_path, content))
+        assert "`trope check DATA --column text=NAME --column image=NAME --fix" in str(caught.value)
+        assert "the first line has to name the columns" in str(caught.value)
+
     @pytest.mark.parametrize("content", ["id,text", "id,text\n", "id,text\r\n\r\n"])
     def test_header_only(self, tmp_path: Path, content: str) -> None:
         with pytest.raises(DataError, match="empty: there is no row"):

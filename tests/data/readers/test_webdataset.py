@@ -91,6 +91,16 @@ def test_several_shards(tmp_path: Path, jpeg: Callable[..., bytes]) -> None:
     assert [pairs.take(rows).images.read(row) for row in range(12)] == expected[::-1]
 
 
+def test_rows_are_numbered_through_all_shards(tmp_path: Path, jpeg: Callable[..., bytes]) -> None:
+    for shard in range(3):
+        write(tmp_path / f"{shard}.tar", [(f"{shard}{i}.jpg", jpeg()) for i in range(3)])
+    assert trope.open(tmp_path).lines.tolist() == list(range(1, 10))
+    (tmp_path / "1.tar").write_bytes(b"")
+    pairs = trope.open(tmp_path, collect=True)
+    assert pairs.lines.tolist() == [1, 2, 3, 5, 6, 7]
+    assert [rejected.line for rejected in pairs.rejected] == [4]
+
+
 def test_keys_that_repeat_from_shard_to_shard_stay_apart(
     tmp_path: Path, jpeg: Callable[..., bytes]
 ) -> None:

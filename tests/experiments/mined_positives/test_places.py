@@ -20,8 +20,8 @@ def setting(seed: int, levels: int) -> tuple[np.ndarray, Judged, np.ndarray]:
     scores = (random.integers(0, levels, (7, 21)) / 4).astype(np.float32)
     queries = np.sort(random.integers(0, 7, 15))
     captions = random.integers(0, 21, 15)
-    own = owners[captions] == queries
-    return scores, Judged(queries, captions, random.random(15) * 5, queries, own), owners
+    people = random.random(15) * 5
+    return scores, Judged(queries, captions, people, queries, owners[captions]), owners
 
 
 @settings(max_examples=20)

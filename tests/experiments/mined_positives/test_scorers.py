@@ -63,11 +63,12 @@ def test_sentences_are_compared_by_cosines() -> None:
     random = np.random.default_rng(0)
     vectors = random.normal(size=(6, 5)).astype(np.float32)
     vectors[3] = 0
-    scorer = SentenceScores(vectors, np.array([0, 0, 0, 1, 1, 2]))
+    scorer = SentenceScores(vectors, np.array([0, 0, 0, 1, 1, 2]), 4)
     unit = [v / max(np.linalg.norm(v), 1e-12) for v in vectors]
     for i, refs in enumerate([[0, 1, 2], [3, 4], [5]]):
         expected = [1 + np.mean([unit[r] @ unit[j] for r in refs]) for j in range(6)]
         assert scorer.images(np.array([i]))[0] == pytest.approx(expected, abs=1e-6)
+    assert (scorer.images(np.array([3])) == 1).all()  # the last image has no caption
     expected = [1 + unit[1] @ unit[j] for j in range(6)]
     assert scorer.captions(np.array([1]))[0] == pytest.approx(expected, abs=1e-6)
     expected = [1 + unit[0] @ (unit[1] + unit[2]) / 2, 1 + unit[3] @ unit[4], 1]

@@ -8,10 +8,13 @@ import orjson
 import pytest
 from crisscrossed_sample import write
 
+from trope.config import plain
 from trope.errors import DataError, UsageError
 from trope.experiments import EXPERIMENTS, Findings, run
-from trope.experiments.crisscrossed import Crisscrossed
-from trope.experiments.mined_positives import scorers, study
+from trope.experiments.crisscrossed import Crisscrossed, read
+from trope.experiments.mined_positives import MinedPositives, scorers, study
+from trope.experiments.mined_positives.page import page
+from trope.features.sentences import SentenceEncoder
 from trope.reports import plots
 
 FEW = ('measures=["labels", "cider"]', "resamples=50")
@@ -67,11 +70,40 @@ def test_figures_tables_plot_and_page_are_written(made: tuple[Path, Findings]) -
     assert document["provenance"]["machine"]
     assert document["tasks"]["sits"]["mined"] == [1, 2, 5, 10, 20, 45]
     assert (out / "table.md").read_text() == "\n".join(t.markdown() for t in findings.tables)
-    page = (out / "page.md").read_text()
-    assert all(table.markdown() in page for table in findings.tables)
-    assert "nan" not in page
-    assert (out / "plot.png").read_bytes().startswith(b"\x89PNG")
-    assert "<svg" in (out / "plot.svg").read_text()
+    text = (out / "mined-positives.md").read_text()
+    assert all(table.markdown() in text for table in findings.tables)
+    assert "nan" not in text
+    assert document["provenance"]["commit"] in text
+    assert "(mined-positives.svg)" in text
+    assert (out / "mined-positives.png").read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in (out / "mined-positives.svg").read_text()
+
+
+def test_the_page_is_made_of_the_results_alone(made: tuple[Path, Findings]) -> None:
+    assert page(results(made[0])) == (made[0] / "mined-positives.md").read_text()
+
+
+def test_the_page_of_the_docs_is_what_the_command_writes() -> None:
+    folder = Path(__file__).parents[3] / "docs" / "results"
+    document = orjson.loads((folder / "mined-positives.json").read_bytes())
+    assert page(document) == (folder / "mined-positives.md").read_text(encoding="utf-8")
+    assert document["settings"] == plain(MinedPositives())
+
+
+def test_images_without_labels_are_counted(data: Path, tmp_path: Path) -> None:
+    path = data / "coco_captions" / "karpathy_captions_labels_10k.jsonl"
+    path.write_text(path.read_text().replace('"labels":["dog"]', '"labels":[]'))
+    assert scorers.label_counts(read(data)).tolist().count(0) == 2
+
+
+def test_other_weights_of_an_encoder_are_other_places(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, keys = read(data), set()
+    for weights in ("one", "two"):
+        monkeypatch.setattr(SentenceEncoder, "fingerprint", lambda _, w=weights: w)
+        keys.add(study._key(found, "sits", "sentence"))
+    assert len(keys) == 2
 
 
 def test_mining_everything_finds_everything(made: tuple[Path, Findings]) -> None:

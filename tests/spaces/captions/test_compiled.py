@@ -1,12 +1,14 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import os
+import subprocess
+import sys
+from pathlib import Path
 
-import numba
 import numpy as np
 import pytest
 
+import trope
 from trope.spaces.captions import compiled
 
 
@@ -33,16 +35,30 @@ def test_an_error_in_a_thread_is_not_lost() -> None:
         compiled.spread(500, work)
 
 
-def test_nowhere_to_keep_compiled_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
+def test_nowhere_to_keep_compiled_code(tmp_path: Path) -> None:
+    """Neither the package's folder nor the user's can be written: compiled in memory, at work."""
+    program = """
+from trope.spaces.captions.compiled import compiled
 
-    def njit(**options: bool) -> Callable[[Any], Any]:
-        asked.append(options)
-        if options.get("cache"):
-            raise RuntimeError("cannot cache function: no locator available")
-        return lambda function: function
+@compiled
+def double(x):
+    return 2 * x
 
-    monkeypatch.setattr(numba, "njit", njit)
-    double = compiled.compiled(lambda x: 2 * x)
-    assert double(4) == 8
-    assert asked == [{"cache": True, "nogil": True}, {"nogil": True}]
+print(double(4), type(double._cache).__name__)
+"""
+    package = tmp_path / "there"
+    package.mkdir()
+    (package / "program.py").write_text(program)
+    blocked = tmp_path / "file"
+    blocked.touch()  # a folder cannot be made below a file, not even by the administrator
+    (package / "__pycache__").touch()
+    code = str(Path(trope.__file__).parents[1])
+    told = subprocess.run(
+        [sys.executable, "program.py"],
+        cwd=package,
+        env=os.environ | {"HOME": str(blocked), "XDG_CACHE_HOME": str(blocked), "PYTHONPATH": code},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout.split() == ["8", "NullCache"]

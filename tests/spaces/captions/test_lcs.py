@@ -6,11 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trope.spaces.captions import Corpus
-from trope.spaces.captions.lcs import lcs_length, position_masks
+from trope.spaces.captions.lcs import position_masks, strips
 
 numbers = st.lists(st.integers(0, 3), max_size=12) | st.lists(
     st.integers(0, 5), min_size=50, max_size=200
 )
+
+
+def lcs_length(one: np.ndarray, other: np.ndarray) -> int:
+    words = int(max(one.max(initial=0), other.max(initial=0))) + 1
+    return int(strips(one, other, np.zeros(words, np.uint64)))
 
 
 def plain(one: list[int], other: list[int]) -> int:

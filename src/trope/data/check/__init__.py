@@ -12,14 +12,14 @@ from jaxtyping import Shaped
 
 from trope.config import plain
 from trope.data.check import rows
-from trope.data.check.fix import fix
+from trope.data.check.fix import fix, refuse_inside
 from trope.data.check.leakage import leaks
 from trope.data.check.pictures import copies, pictures
 from trope.data.check.problems import KINDS, Problem, Report
 from trope.data.duplicates import NearDuplicates
 from trope.data.pairs import Pairs
 
-__all__ = ["KINDS", "CheckSettings", "Problem", "Report", "check", "fix"]
+__all__ = ["KINDS", "CheckSettings", "Problem", "Report", "check", "fix", "refuse_inside"]
 
 
 @dataclass(frozen=True)

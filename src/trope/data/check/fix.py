@@ -15,6 +15,7 @@ from trope.data.images import max_pixels, opened
 from trope.data.pairs import Pairs
 from trope.data.stores import FolderImages
 from trope.data.writer import as_row, write_pairs, write_rows
+from trope.errors import UsageError
 from trope.files import place, replacing, replacing_folder, write_json
 from trope.runtime import progress, provenance
 from trope.types import Pair
@@ -25,6 +26,7 @@ SETTINGS = "check.json"
 
 def fix(pairs: Pairs, report: Report, out: Path) -> tuple[int, int]:
     """Write the usable rows and their pictures to `out`; returns the rows kept and rejected."""
+    refuse_inside(pairs.source, out)
     reasons: dict[int, list[Problem]] = {}
     for problem in report.problems:
         if problem.severity == "error":
@@ -38,8 +40,15 @@ def fix(pairs: Pairs, report: Report, out: Path) -> tuple[int, int]:
         if not rejected:
             (partial / REJECTED).unlink()
         made = provenance() | {"max_pixels": str(max_pixels())}
-        write_json(partial / SETTINGS, report.document() | {"provenance": made})
+        whole = {"remarks": pairs.remarks, "provenance": made}
+        write_json(partial / SETTINGS, report.document() | whole)
     return kept, rejected
+
+
+def refuse_inside(data: Path, out: Path) -> None:
+    """Never write into the folder that is read: its next reader would take that for data."""
+    if data.is_dir() and out.resolve().is_relative_to(data.resolve()):
+        raise UsageError(f"{out}: lies inside {data}; name a folder outside of it")
 
 
 def _placed(pairs: Pairs, folder: Path) -> Iterator[Pair]:
@@ -77,5 +86,3 @@ def _rejected(pairs: Pairs, reasons: dict[int, list[Problem]]) -> Iterator[dict[
         why = [{"code": p.code, "detail": p.detail} for p in problems]
         row = as_row(pairs[positions[line]]) if line in positions else raw.get(line)
         yield {"line": line, "reasons": why, "row": row}
-    for remark in pairs.remarks:
-        yield {"line": 0, "reasons": [{"code": "remark", "detail": remark}], "row": None}

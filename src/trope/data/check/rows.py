@@ -69,11 +69,11 @@ def bad_texts(pairs: Pairs) -> Found:
 def bad_splits(pairs: Pairs) -> Found:
     """Unknown split names, and data sets that name some splits but not all."""
     column = pairs.column("split")
-    if column.null_count == len(pairs):
-        return
     known = np.asarray(pc.is_in(column, value_set=pa.array(SPLITS)))
     for row in np.flatnonzero(~known & np.asarray(column.is_valid())):
         yield "split-unknown", int(row), repr(column[row].as_py())
+    if not known.any():
+        return
     present = set(pc.unique(column).to_pylist())
     for name in SPLITS:
         if name not in present:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from trope.data.convert.layout import NO_TEXT, Contents, Format, Found, Missing
+from trope.data.convert.layout import NO_IMAGE, NO_TEXT, Contents, Format, Found, Missing
 from trope.data.convert.lookup import folders, required, text_lines
 from trope.errors import DataError
 
@@ -58,16 +58,19 @@ def _labels(folder: Path, relevant: bool) -> dict[int, list[str]]:
 def _rows(
     source: Path, place: str, tags: Path, labels: dict[int, list[str]]
 ) -> Iterator[Found | Missing]:
-    seen = _numbers(source / place)
+    seen = set(_numbers(source / place))
     for number in sorted({*seen, *labels}):
         row = {"id": f"im{number}", "labels": labels.get(number, [])}
         path = tags / f"tags{number}.txt"
         words = [w for line in text_lines(path) if (w := line.strip())] if path.is_file() else []
-        if not words:
+        if words:
+            row |= {"text": " ".join(words), "tags": words}
+        if number not in seen:  # a photo that is not there has no tags either, most often
+            yield Missing(f"im{number}", NO_IMAGE, row, f"{place}/im{number}.jpg")
+        elif not words:
             yield Missing(f"im{number}", NO_TEXT, row, str(path.relative_to(source)))
-            continue
-        row |= {"text": " ".join(words), "tags": words}
-        yield Found(row, f"im{number}.jpg", (f"{place}/im{number}.jpg",))
+        else:
+            yield Found(row, f"im{number}.jpg", (f"{place}/im{number}.jpg",))
 
 
 FORMAT = Format(

@@ -126,7 +126,7 @@ def _credits(notes: dict[str, str]) -> Row:
 
 
 def _described(path: Path) -> dict[str, Row]:
-    """What Pratham's table says of each image: description, illustrator, licence."""
+    """What Pratham's table says of each image: description, illustrator, license."""
     if not path.is_file():
         return {}
     cells = ([cell.strip() for cell in line.split("|")] for line in text_lines(path))
@@ -151,8 +151,8 @@ SOURCE/                               checkouts of the repositories of that name
   asp-imagebank/medium/0001/01.jpg    01 is the cover, k + 1 belongs to page k
   pb-source/en/0002_<title>.md
   pb-imagebank/medium/0002/01.jpg
-  pb-imagebank/metadata/0002.md       descriptions and licences of the images""",
-    becomes="no splits; group is the story; licence, author and illustrator are columns",
+  pb-imagebank/metadata/0002.md       descriptions and licenses of the images""",
+    becomes="no splits; group is the story; license, author and illustrator are columns",
     read=read,
     settings=Storybooks,
 )

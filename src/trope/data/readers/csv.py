@@ -49,7 +49,7 @@ def _header(path: Path, block: Block, mapping: naming.Columns) -> list[str]:
         raise DataError(f"{path}:{line}: {not_utf8(raw)}")
     there = [name.strip() or f"column {i}" for i, name in enumerate(header, 1)]
     names = naming.meant(there, mapping, str(path))
-    naming.require(names, str(path), mapping)
+    naming.require(names, str(path), mapping, "the first line has to name the columns")
     return names
 
 

@@ -44,7 +44,7 @@ class Columns:
         self.tables: list[pa.Table] = []
         self.recent: list[pa.Table] = []
         self.lines: list[Int[np.ndarray, " rows"]] = []
-        self.names: dict[str, None] = {}
+        self.there: dict[str, None] = {}  # names as they stand in the file, of all blocks
 
     def add(
         self, lines: Sequence[int], rows: Sequence[Row], raws: Sequence[bytes] | None = None
@@ -63,7 +63,7 @@ class Columns:
             good = [i for i in range(len(rows)) if i not in bad]
             self.add([lines[i] for i in good], [rows[i] for i in good])
         elif rows:
-            self.names.update(dict.fromkeys(names))
+            self.there.update(dict.fromkeys(there))
             empty = [known("id", [None] * len(rows), bad)]  # rows without any field are rows still
             self._append(np.array(lines, np.int64), columns or empty)
 
@@ -72,7 +72,8 @@ class Columns:
         self._settle()
         if not self.tables:
             return SCHEMA.empty_table(), np.empty(0, np.int64)
-        naming.require(self.names, self.rejects.origin, self.mapping)
+        names = naming.meant(self.there, self.mapping, self.rejects.origin)
+        naming.require(names, self.rejects.origin, self.mapping)
         return _unify(self.tables), np.concatenate(self.lines)
 
     def _append(self, lines: Int[np.ndarray, " rows"], columns: Sequence[Column]) -> None:

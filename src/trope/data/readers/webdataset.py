@@ -61,13 +61,14 @@ def read(path: Path, rejects: Rejects, mapping: naming.Columns) -> Opened:
         split = split_of(names[number])
         prefix = f"{names[number]}/" if len(files) > 1 else ""
         with undisturbed():
-            samples = list(_samples(shard, rejects, line, len(files) == 1, others).items())
+            found, faults = _samples(shard, rejects, line, len(files) == 1, others)
+            samples = list(found.items())
             for start in range(0, len(samples), BLOCK):
                 part = samples[start : start + BLOCK]
                 kept = list(_rows(part, line + start + 1, split, prefix, rejects))
                 columns.add([row[0] for row in kept], [row[2] for row in kept])
                 places.append(_places(kept, number))
-        line += len(samples) + 1  # the number after a shard is for a fault of the shard itself
+        line += len(samples) + faults
     table, lines = columns.table()
     place = np.concatenate(places)
     place = place[np.isin(place[:, 0], lines)]
@@ -106,8 +107,8 @@ def _places(kept: list[tuple[int, _Sample, Row]], shard: int) -> Int[np.ndarray,
 
 def _samples(
     shard: Path, rejects: Rejects, line: int, alone: bool, others: Counter[str]
-) -> dict[str, _Sample]:
-    """The samples of a shard by key; one that is damaged half-way gives those before the damage."""
+) -> tuple[dict[str, _Sample], int]:
+    """The samples of a shard by key, up to a damage, which counts as one more row: 0 or 1."""
     samples: dict[str, _Sample] = {}
     try:
         with shard.open("rb") as handle:
@@ -117,7 +118,8 @@ def _samples(
         if alone and not samples:
             raise DataError(f"{shard}: {error}") from None
         rejects.add(line + len(samples) + 1, f"{shard.name}: {error}", shard.name)
-    return samples
+        return samples, 1
+    return samples, 0
 
 
 def _add(samples: dict[str, _Sample], member: Member, file: int, others: Counter[str]) -> None:

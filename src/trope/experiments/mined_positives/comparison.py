@@ -14,6 +14,7 @@ from trope.experiments.crisscrossed import Judged
 from trope.experiments.mined_positives.agreement import (
     Draws,
     Estimate,
+    Images,
     agreement,
     at_recall,
     needed,
@@ -42,20 +43,21 @@ class Comparison:
     def curves(self, places: Places) -> dict[str, Estimate]:
         """Everything that is known of one measure."""
         other = ~self.judged.own
-        ranked, units = places.only(other), self.judged.images[other]
+        everything = Images(self.judged.images, self.judged.caption_images)
+        ranked, images = places.only(other), everything.only(other)
         found = likelihood(ranked.above, ranked.tied, self.mined.astype(float))
         scores, people = places.scores.astype(float), self.judged.scores
-        agreed = agreement(found, self.positive, units, self.draws)
-        recalled = recall(found, self.positive, units, self.draws)
+        agreed = agreement(found, self.positive, images, self.draws)
+        recalled = recall(found, self.positive, images, self.draws)
         return {
             "agreement": agreed,
             "recall": recalled,
             "agreement_at_half": at_recall(agreed, recalled, 0.5),
-            "judged": Estimate.exact(found.sum(axis=0)),
-            "found": Estimate.exact(found[self.positive].sum(axis=0)),
-            "needed": needed(ranked, self.positive, self.share, units, self.draws),
-            "spearman": spearman(scores, people, self.judged.images, self.draws),
-            "spearman_other": spearman(scores[other], people[other], units, self.draws),
+            "judged": Estimate.exact(found.sum(axis=0) / self.judged.ways),
+            "found": Estimate.exact(found[self.positive].sum(axis=0) / self.judged.ways),
+            "needed": needed(ranked, self.positive, self.share, images, self.draws),
+            "spearman": spearman(scores, people, everything, self.draws),
+            "spearman_other": spearman(scores[other], people[other], images, self.draws),
         }
 
 

@@ -20,7 +20,7 @@ NAMES = {
     "bleu": "BLEU",
     "bleu-coco": "BLEU of COCO",
     "rouge": "ROUGE",
-    "rouge-joined": "ROUGE, joined",
+    "rouge-daa": "ROUGE of DAA's code",
     "mean": "mean of CIDEr/BLEU/ROUGE",
     "mean-daa": "mean of DAA's code",
     "sentence": "sentences (MiniLM)",

@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
-from trope.experiments.mined_positives import MinedPositives
-from trope.experiments.mined_positives.figures import FEWEST, NAMES, TASKS, shown
+from trope.experiments.mined_positives.figures import FEWEST, NAMES, TASKS, shown, tables
+from trope.experiments.mined_positives.places import NEAR
 from trope.experiments.mined_positives.scorers import LABELS
-from trope.reports.tables import Table
-from trope.runtime import provenance
 
 Results = Mapping[str, Any]
 
 
-def page(results: Results, settings: MinedPositives, made: Sequence[Table]) -> str:
-    """The page for the docs."""
+def page(results: Results) -> str:
+    """The page for the docs, from everything that `results.json` holds."""
     text = resources.files(__package__).joinpath("page.md").read_text(encoding="utf-8")
     counts = {
         f"{task}_{what}": results["tasks"][task][f"{what}_other"]
         for task in TASKS
         for what in ("judged", "positive")
     }
+    made = tables(results, results["settings"]["share"])
     return text.format(
         **counts,
-        images=results["images"],
-        captions=results["captions"],
-        positive=settings.positive,
-        resamples=settings.resamples,
-        seed=settings.seed,
+        **results,
         fewest=FEWEST,
+        near=NEAR,
         shows=_shows(results),
         tables="\n".join(table.markdown() for table in made),
-        made="{date:.10}, {machine}, trope {trope}".format(**provenance()),
+        made="{date:.10}, {machine}, {commit}".format(**results["provenance"]),
     )
 
 

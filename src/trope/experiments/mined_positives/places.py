@@ -25,8 +25,9 @@ Rows = Int[np.ndarray, " _"]
 Score = Callable[[Rows], Float32[np.ndarray, "queries captions"]]
 
 BLOCK = 2**22  # scores at a time
-# Bits of a score that a count over all pairs drops: scores this near (1 in 8192) count as tied.
+# Bits of a score that a count over all pairs drops: scores this near (1 in NEAR) count as tied.
 DROPPED = 10
+NEAR = 2 ** (np.finfo(np.float32).nmant - DROPPED)
 BINS = int(np.array(np.inf, np.float32).view(np.uint32)) >> DROPPED
 
 

@@ -19,6 +19,7 @@ from scipy import sparse
 from trope.data.text import TextPreparation, prepare, tokenize
 from trope.errors import UsageError, suggestion
 from trope.experiments.crisscrossed import Crisscrossed
+from trope.features.sentences import sentence_encoder
 from trope.spaces import Sentence
 from trope.spaces.captions import MEASURES, Corpus, Fitted, Matrix, Relevance
 
@@ -125,6 +126,7 @@ class SentenceScores:
 
     vectors: Float32[np.ndarray, "captions d"] = field(repr=False)
     owners: Rows = field(repr=False)
+    count: int  # of images, with or without captions
 
     def images(self, rows: Rows) -> Block:
         """The mean cosine of an image's captions with every caption."""
@@ -136,7 +138,7 @@ class SentenceScores:
 
     def left_out(self, rows: Rows) -> Scores:
         """The mean cosine of some captions with the others of their image."""
-        counts = np.bincount(self.owners)[self.owners[rows]].astype(np.float32)
+        counts = self._sizes[self.owners[rows]]
         own = self._unit[rows]
         others = self._means[self.owners[rows]] * counts[:, None] - own
         return _raised((others * own).sum(axis=1) / np.maximum(counts - 1, 1))
@@ -148,9 +150,13 @@ class SentenceScores:
 
     @cached_property
     def _means(self) -> Float32[np.ndarray, "images d"]:
-        counts = np.bincount(self.owners).astype(np.float32)
-        places = (1 / counts[self.owners], (self.owners, np.arange(len(self.owners))))
-        return np.asarray(sparse.csr_array(places) @ self._unit, np.float32)
+        places = (1 / self._sizes[self.owners], (self.owners, np.arange(len(self.owners))))
+        means = sparse.csr_array(places, shape=(self.count, len(self.owners)))
+        return np.asarray(means @ self._unit, np.float32)
+
+    @cached_property
+    def _sizes(self) -> Float32[np.ndarray, " images"]:
+        return np.bincount(self.owners, minlength=self.count).astype(np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +189,9 @@ def scorers(data: Crisscrossed) -> dict[str, Callable[[], Scorer]]:
         name: partial(CaptionScores, name, corpora) for name in MEASURES
     }
     made[LABELS] = lambda: LabelScores(_labels(data.pairs.column("labels")), data.owners)
-    made[SENTENCE] = lambda: SentenceScores(Sentence().vectors(data.pairs).values, data.owners)
+    made[SENTENCE] = lambda: SentenceScores(
+        Sentence().vectors(data.pairs).values, data.owners, len(data.pairs)
+    )
     return made
 
 
@@ -192,6 +200,17 @@ def check(measure: str) -> None:
     known = [LABELS, SENTENCE, *MEASURES]
     if measure not in known:
         raise UsageError(f"no measure '{measure}'{suggestion(measure, known)}")
+
+
+def weights(measure: str) -> str:
+    """What a measure's network is, where it has one: with other weights, other scores."""
+    return sentence_encoder(Sentence().encoder).fingerprint() if measure == SENTENCE else ""
+
+
+def label_counts(data: Crisscrossed) -> Rows:
+    """How many labels each image has."""
+    lengths = pc.fill_null(pc.list_value_length(data.pairs.column("labels")), 0)
+    return np.asarray(lengths, np.int64)
 
 
 def _labels(column: pa.ChunkedArray) -> Float32[np.ndarray, "images classes"]:

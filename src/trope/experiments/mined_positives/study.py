@@ -1,7 +1,7 @@
 """The study: rank everything, keep the judged pairs' places, compare them with people.
 
 Every image (SITS) and every caption (STS) of COCO's test split ranks all captions of other images.
-The first k of a ranking are its mined positives. Where Crisscrossed Captions has a judgement on
+The first k of a ranking are its mined positives. Where Crisscrossed Captions has a judgment on
 a mined pair, people agree with it if they gave it `positive` or more; unjudged pairs say nothing.
 """
 
@@ -36,9 +36,13 @@ def run(data: Path, parts: Path, settings: MinedPositives) -> Findings:
     found = read(data)
     draws = draw(len(found.pairs), settings.resamples, generator(settings.seed, "images"))
     tasks = {name: _task(found, name, parts, settings, draws) for name in TASKS}
-    results = {"images": len(found.pairs), "captions": len(found.owners), "tasks": tasks}
-    made = tables(results, settings.share)
-    return Findings(results, made, panels(results), page(results, settings, made))
+    results = {
+        "images": len(found.pairs),
+        "captions": len(found.owners),
+        "unlabeled": int(np.count_nonzero(scorers.label_counts(found) == 0)),
+        "tasks": tasks,
+    }
+    return Findings(results, tables(results, settings.share), panels(results), page)
 
 
 def _task(
@@ -52,10 +56,10 @@ def _task(
     places = _places(data, task, parts, settings.measures)
     places["chance"] = chance(judged, data.query_images(task), data.owners)
     return {
-        "judged": len(judged),
+        "judged": len(judged) // judged.ways,
         "unknown": judged.unknown,
-        "judged_other": int((~judged.own).sum()),
-        "positive_other": int(compared.positive.sum()),
+        "judged_other": int((~judged.own).sum()) // judged.ways,
+        "positive_other": int(compared.positive.sum()) // judged.ways,
         "queries": len(data.query_images(task)),
         "mined": compared.mined.tolist(),
         "measures": described({m: compared.curves(found) for m, found in places.items()}),
@@ -87,9 +91,10 @@ def _located(data: Crisscrossed, task: str, measure: str, scorer: scorers.Scorer
 
 
 def _key(data: Crisscrossed, task: str, measure: str) -> str:
-    """What places depend on: the captions and labels, the judged pairs, the measure."""
+    """What places depend on: captions and labels, the judged pairs, the measure and its weights."""
     judged = data.judged(task)
-    digest = hashlib.blake2b(dumps([FORM, data.pairs.fingerprint, task, measure]), digest_size=16)
+    made_of = [FORM, data.pairs.fingerprint, task, measure, scorers.weights(measure)]
+    digest = hashlib.blake2b(dumps(made_of), digest_size=16)
     for rows in (judged.queries, judged.captions):
         digest.update(rows.tobytes())
     return digest.hexdigest()

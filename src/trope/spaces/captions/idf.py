@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy import sparse
 
+from trope.errors import DataError
 from trope.spaces.captions.corpus import Corpus
 from trope.spaces.captions.ngrams import Counts, Numbering, Numbers, count
 
@@ -38,7 +39,7 @@ class Idf:
 
 def per_image(corpus: Corpus, longest: int) -> Idf:
     """CIDEr's: log(images / images with the n-gram in a reference); unseen counts as seen once."""
-    counts = count(corpus, longest)
+    counts = _counted(corpus, longest)
     image = np.repeat(np.arange(corpus.image_count), corpus.reference_counts)
     # Images without a caption are no documents.
     documents = max(1, int(np.count_nonzero(corpus.reference_counts)))
@@ -48,10 +49,19 @@ def per_image(corpus: Corpus, longest: int) -> Idf:
 
 def per_caption(corpus: Corpus, longest: int) -> Idf:
     """scikit-learn's: log((1 + captions) / (1 + captions with it)) + 1; unseen does not count."""
-    counts = count(corpus, longest)
+    counts = _counted(corpus, longest)
     frequencies = _frequencies(counts, np.arange(corpus.caption_count))
     weights = np.log((1 + corpus.caption_count) / (1 + frequencies)) + 1
     return Idf(counts.numbering, _by_order(weights, counts), 0.0)
+
+
+def _counted(corpus: Corpus, longest: int) -> Counts:
+    """The n-grams of a corpus to learn from; without captions every score would be 0."""
+    if not corpus.caption_count:
+        raise DataError(
+            f"nothing to learn how rare words are from: {corpus.image_count:,} images, no caption"
+        )
+    return count(corpus, longest)
 
 
 def _frequencies(counts: Counts, document: Numbers) -> Numbers:

@@ -8,7 +8,7 @@ carry bits on, so memory grows with the length of the texts and never with its s
 from __future__ import annotations
 
 import numpy as np
-from jaxtyping import Int, UInt64
+from jaxtyping import UInt64
 
 from trope.spaces.captions.compiled import compiled
 from trope.spaces.captions.corpus import Corpus
@@ -29,12 +29,6 @@ def position_masks(corpus: Corpus) -> UInt64[np.ndarray, " entries"]:
     bits = np.uint64(1) << place[short].astype(np.uint64)
     np.bitwise_or.at(masks, entry[short], bits)
     return masks
-
-
-def lcs_length(one: Int[np.ndarray, " m"], other: Int[np.ndarray, " n"]) -> int:
-    """The length of the longest common subsequence of two texts, as word numbers."""
-    words = int(max(one.max(initial=0), other.max(initial=0))) + 1
-    return int(strips(one, other, np.zeros(words, np.uint64)))
 
 
 @compiled

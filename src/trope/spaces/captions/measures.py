@@ -13,7 +13,8 @@ from trope.spaces.captions.cider_d import cider_d
 from trope.spaces.captions.corpus import Corpus
 from trope.spaces.captions.daa import cider_daa
 from trope.spaces.captions.postings import Rows
-from trope.spaces.captions.rouge import rouge, rouge_joined
+from trope.spaces.captions.rouge import rouge
+from trope.spaces.captions.rouge_daa import rouge_daa
 from trope.spaces.captions.scoring import Against, Block, Fit, Measure, Scorer
 from trope.spaces.captions.tfidf import cider
 
@@ -55,8 +56,8 @@ def mean(corpus: Corpus) -> Mean:
 
 
 def mean_daa(corpus: Corpus) -> Mean:
-    """The mean of the three as DAA computes them: TF-IDF of words, ROUGE of joined references."""
-    return Mean((cider_daa(corpus), bleu(corpus), rouge_joined(corpus)))
+    """The mean of the three as DAA's code has them: TF-IDF of single words, ROUGE of sets."""
+    return Mean((cider_daa(corpus), bleu(corpus), rouge_daa(corpus)))
 
 
 MEASURES: dict[str, Fit] = {
@@ -66,7 +67,7 @@ MEASURES: dict[str, Fit] = {
     "bleu": bleu,
     "bleu-coco": bleu_coco,
     "rouge": rouge,
-    "rouge-joined": rouge_joined,
+    "rouge-daa": rouge_daa,
     "mean": mean,
     "mean-daa": mean_daa,
 }

@@ -2,7 +2,7 @@
 
 With m matches (clipped counts of words or word pairs, or the longest common subsequence) between
 texts of a and b units, F1 = 2m / (a + b). Of several references, each of the three takes the one
-that fits best, as the rouge-score package does. `rouge-joined` makes one text of them, as DAA does.
+that fits best, as the rouge-score package does.
 """
 
 from __future__ import annotations
@@ -10,28 +10,30 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from jaxtyping import Float32, UInt64
+from jaxtyping import UInt64
 from scipy import sparse
 
 from trope.spaces.captions.compiled import compiled, spread
 from trope.spaces.captions.corpus import Corpus
 from trope.spaces.captions.lcs import WORD, position_masks, strips, zeros_in
-from trope.spaces.captions.ngrams import Counts, Numbering, count
-from trope.spaces.captions.postings import Joined, Postings, Rows, numbered
+from trope.spaces.captions.ngrams import count
+from trope.spaces.captions.postings import Postings, Rows, numbered
 from trope.spaces.captions.scoring import Against, Block
+from trope.spaces.captions.units import Entries, Units, shared
 
 
 @dataclass(frozen=True)
 class Rouge:
-    """ROUGE against the best of an image's references, or with `joined` all of them in a row."""
-
-    joined: bool = False
+    """ROUGE against the best of an image's references."""
 
     def on(self, corpus: Corpus) -> Overlap:
-        """Count words and word pairs of the captions and of what they are compared with."""
-        captions = Counted.of(corpus)
-        references = Counted.of(corpus.joined(), captions.numbering) if self.joined else captions
-        return Overlap(references, captions, position_masks(corpus))
+        """Count words and word pairs of the captions, and keep the words in their order."""
+        counts = count(corpus, 2)
+        shape = (corpus.caption_count, len(corpus.words))
+        data = np.zeros(len(corpus.tokens), np.int8)
+        spoken = sparse.csr_array((data, corpus.tokens, corpus.starts), shape=shape)
+        words, pairs = Units.of(counts, 0), Units.of(counts, 1)
+        return Overlap(corpus, words, pairs, numbered(spoken), position_masks(corpus))
 
 
 def rouge(corpus: Corpus) -> Rouge:
@@ -39,72 +41,32 @@ def rouge(corpus: Corpus) -> Rouge:
     return Rouge()
 
 
-def rouge_joined(corpus: Corpus) -> Rouge:
-    """ROUGE against the references in a row; learns nothing."""
-    return Rouge(joined=True)
-
-
 @dataclass(frozen=True, eq=False)
-class Units:
-    """Entries of sparse counts, and the counts themselves."""
-
-    matrix: sparse.csr_array = field(repr=False)
-    counts: Float32[np.ndarray, " entries"] = field(repr=False)
-
-    @classmethod
-    def of(cls, counts: Counts, order: int) -> Units:
-        """The n-grams of one order, under their own numbers."""
-        columns = counts.matrix[:, counts.bounds[order] : counts.bounds[order + 1]]
-        return cls(numbered(columns), columns.data)
-
-
-@dataclass(frozen=True, eq=False)
-class Counted:
-    """A corpus as counted words, counted word pairs, and words in their order."""
+class Overlap:
+    """Captions as counted words, counted word pairs, and words in their order."""
 
     corpus: Corpus
     words: Units
     pairs: Units
-    sequence: sparse.csr_array = field(repr=False)
-    numbering: Numbering = field(repr=False)
-
-    @classmethod
-    def of(cls, corpus: Corpus, known: Numbering | None = None) -> Counted:
-        """Count a corpus; n-grams that are known keep their numbers."""
-        counts = count(corpus, 2, known)
-        words, pairs = Units.of(counts, 0), Units.of(counts, 1)
-        shape = (corpus.caption_count, len(corpus.words))
-        data = np.zeros(len(corpus.tokens), np.int8)
-        sequence = sparse.csr_array((data, corpus.tokens, corpus.starts), shape=shape)
-        return cls(corpus, words, pairs, numbered(sequence), counts.numbering)
-
-
-@dataclass(frozen=True, eq=False)
-class Overlap:
-    """Captions, and the texts of the images they are compared with."""
-
-    references: Counted
-    captions: Counted
+    spoken: sparse.csr_array = field(repr=False)
     masks: UInt64[np.ndarray, " entries"] = field(repr=False)
 
     def against(self, captions: Rows) -> Against:
         """Prepare some captions; what comes back scores any images against them."""
-        ours, theirs = self.captions, self.references
-        words, pairs = (Postings.of(u.matrix[captions]) for u in (ours.words, ours.pairs))
-        held_words = (words.starts, words.rows, ours.words.counts[words.entries])
-        held_pairs = (pairs.starts, pairs.rows, ours.pairs.counts[pairs.entries])
+        corpus = self.corpus
+        words, pairs = (Postings.of(u.matrix[captions]) for u in (self.words, self.pairs))
+        held_words, held_pairs = self.words.held(words), self.pairs.held(pairs)
         masks = self.masks[words.entries]
-        lengths = ours.corpus.lengths[captions]
+        lengths = corpus.lengths[captions]
         long = np.flatnonzero(lengths > WORD)
-        texts = (ours.corpus.tokens, ours.corpus.starts[captions[long]], lengths[long])
+        texts = (corpus.tokens, corpus.starts[captions[long]], lengths[long])
 
         def score(rows: Rows) -> Block:
-            references, groups = theirs.corpus.references(rows)
-            spoken = words.join(theirs.sequence[references])
-            word = _entries(theirs.words, words, references)
-            pair = _entries(theirs.pairs, pairs, references)
-            sizes = theirs.corpus.lengths[references]
-            whole = (theirs.corpus.tokens, theirs.corpus.starts[references], sizes)
+            references, groups = corpus.references(rows)
+            spoken = words.join(self.spoken[references])
+            word, pair = self.words.met(words, references), self.pairs.met(pairs, references)
+            sizes = corpus.lengths[references]
+            whole = (corpus.tokens, corpus.starts[references], sizes)
             out = np.empty((len(rows), len(captions)), np.float32)
             spread(
                 len(rows),
@@ -114,7 +76,7 @@ class Overlap:
                     (pair, held_pairs),
                     (spoken.starts, spoken.slots, masks),
                     (sizes, lengths),
-                    (whole, texts, long, len(ours.corpus.words)),
+                    (whole, texts, long, len(corpus.words)),
                     out[first:last],
                 ),
             )
@@ -123,13 +85,7 @@ class Overlap:
         return score
 
 
-Entries = tuple[np.ndarray, np.ndarray, np.ndarray]
 Texts = tuple[np.ndarray, np.ndarray, np.ndarray]
-
-
-def _entries(units: Units, postings: Postings, references: Rows) -> Entries:
-    joined: Joined = postings.join(units.matrix[references])
-    return joined.starts, joined.slots, units.counts[joined.entries]
 
 
 @compiled
@@ -151,25 +107,13 @@ def best_overlaps(
     for i in range(out.shape[0]):
         best.fill(0)
         for r in range(groups[i], groups[i + 1]):
-            _shared(words[0], words[1], r, found[0])
-            _shared(pairs[0], pairs[1], r, found[1])
+            shared(words[0], words[1], r, found[0])
+            shared(pairs[0], pairs[1], r, found[1])
             _common(spoken, words[1], r, bits, found[2])
             _common_of_long(long, r, table, found[2])
             _keep_best(found, sizes[0][r], sizes[1], best)
         for j in range(captions):
             out[i, j] = (best[0, j] + best[1, j] + best[2, j]) / np.float32(3)
-
-
-@compiled
-def _shared(reference: Entries, captions: Entries, r: int, found: np.ndarray) -> None:
-    """How many units a reference shares with each caption, each as often as both have it."""
-    starts, slots, counts = reference
-    posting_starts, posting_rows, caption_counts = captions
-    found.fill(0)
-    for entry in range(starts[r], starts[r + 1]):
-        slot, most = slots[entry], counts[entry]
-        for place in range(posting_starts[slot], posting_starts[slot + 1]):
-            found[posting_rows[place]] += min(most, caption_counts[place])
 
 
 @compiled
