@@ -40,17 +40,18 @@ FAMILIES: dict[str, dict[str, Case]] = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="make bench")
-    parser.add_argument("--only", choices=FAMILIES, help="one family")
+    cases = [f"{family}/{name}" for family, found in FAMILIES.items() for name in found]
+    parser.add_argument("--only", choices=[*FAMILIES, *cases], help="one family, or one case")
     parser.add_argument("--scale", choices=["default", "full"], default="default")
     chosen = parser.parse_args()
     results = orjson.loads(LATEST.read_bytes()) if LATEST.exists() else {}
-    for family in [chosen.only] if chosen.only else FAMILIES:
-        for name, case in FAMILIES[family].items():
-            print(f"{family}/{name} …", flush=True)
-            full = chosen.scale == "full"
-            found = dict(case(full))
-            key = f"{family}/{name}" + ("/full" if full else "")
-            results[key] = found | {"made": provenance()}
+    full = chosen.scale == "full"
+    for case in cases:
+        family, _, name = case.partition("/")
+        if chosen.only in (None, family, case):
+            print(f"{case} …", flush=True)
+            found = dict(FAMILIES[family][name](full))
+            results[case + ("/full" if full else "")] = found | {"made": provenance()}
             print(f"  ratio {found['ratio']:.2f} ({found['better']} is better) · {found['work']}")
             write_json(LATEST, results)
     _write_page(results)

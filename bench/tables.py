@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 REPEATS = 3
 
 OPEN_OURS = """
-import trope
+import trope, trope.data.readers
 started = time.perf_counter()
 pairs = trope.open(sys.argv[1])
 answer = [len(pairs), pairs[0].id, pairs[len(pairs) - 1].texts[0]]

@@ -76,7 +76,7 @@ def test_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def test_cores_and_provenance() -> None:
     assert 1 <= cores() <= (os.cpu_count() or 1)
-    assert set(provenance()) == {"trope", "python", "machine", "date"}
+    assert set(provenance()) == {"trope", "commit", "python", "machine", "date"}
     assert all(provenance().values())
 
 
