@@ -44,16 +44,26 @@ def version() -> str:
 
 
 def commit() -> str:
-    """The commit of the checkout this code runs from, and whether it was changed; else unknown."""
-    folder = Path(__file__).resolve().parents[2]
-    if not (folder / ".git").exists():
+    """The commit of the checkout this code runs from, `-dirty` if the code differs; or unknown."""
+    package = Path(__file__).resolve().parent
+    if not (package.parents[1] / ".git").exists():
         return "unknown"
-    command = ["git", "-C", str(folder), "describe", "--always", "--dirty"]
+    name = _git(package, "describe", "--always")
+    return f"{name}-dirty" if _git(package, "status", "--porcelain", "--", ".") else name
+
+
+def _git(folder: Path, *command: str) -> str:
     try:
-        found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=10)
-    except (OSError, subprocess.TimeoutExpired):
+        found = subprocess.run(
+            ["git", "-C", str(folder), *command],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=10,
+        )
+    except (OSError, subprocess.SubprocessError):
         return "unknown"
-    return found.stdout.strip() or "unknown"
+    return found.stdout.strip()
 
 
 def generator(seed: int, *purpose: str) -> np.random.Generator:
