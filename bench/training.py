@@ -16,8 +16,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -37,6 +36,7 @@ from trope.encoders import ImageSettings, Plan, TextSettings
 from trope.encoders.inputs import Inputs, Rows
 from trope.encoders.pixels import Pixels
 from trope.encoders.tuned import Tuned
+from trope.features.backbones.outputs import one_core_each
 from trope.training.loop import Loop
 from trope.training.recipes import load_recipe
 from trope.training.screen import Screen
@@ -152,7 +152,7 @@ def frozen(name: str, full: bool) -> dict[str, Any]:
     """Steps on frozen features."""
     settings, pairs = recipe(name, ImageSettings()), 10 * PAIRS if full else PAIRS
     features = torch.randn(pairs, IMAGE, generator=torch.Generator().manual_seed(1))
-    with tempfile.TemporaryDirectory() as folder, one_thread():
+    with tempfile.TemporaryDirectory() as folder, one_core_each():
         made = task(settings, Rows(features), pairs)
         theirs, fused = Plain(made, settings), Plain(made, settings, fused=True)
         ours = Ours(made, settings, folder)
@@ -176,7 +176,7 @@ def tuned(full: bool) -> dict[str, Any]:
     pictures = 5 * PICTURES if full else PICTURES
     settings = recipe("angular", ImageSettings("tuned"))
     settings = replace(settings, training=replace(settings.training, batch=TUNED_BATCH))
-    with tempfile.TemporaryDirectory() as folder, one_thread():
+    with tempfile.TemporaryDirectory() as folder, one_core_each():
         names = [path.name for path in make_photos(Path(folder), pictures)]
         store = FolderImages(Path(folder), pa.chunked_array([names]))
         images = Pixels(store, np.arange(pictures), SIZE, flip=True, seed=0)
@@ -195,16 +195,6 @@ def forward_backward(network: Any, pictures: int, number: int) -> None:
     for _ in range(pictures // TUNED_BATCH):
         network.zero_grad()
         network.extract_features(values).mean((2, 3)).sum().backward()
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def in_turn(sides: list[Epoch], number: int) -> list[Times]:

@@ -29,7 +29,7 @@ class Screen:
         self.bar = Progress(*columns, console=self.console, transient=True, disable=hidden)
         self.task = self.bar.add_task("training", total=epochs, found="")
         self.recall, self.shown, self.started = 0.0, 0.0, time.monotonic()
-        self.steps, self.first = 0, -1
+        self.steps = 0
 
     def __enter__(self) -> Screen:
         self.bar.start()

@@ -73,7 +73,7 @@ def prepare(pairs: Pairs, settings: Experiment, seed: int) -> Task:
         plan,
         model,
         loss,
-        [pairs.ids[row] for row in pairs.flat_texts()[1]],
+        np.repeat(np.array(pairs.ids, object), pairs.text_counts).tolist(),
         pictures.inputs,
         texts.inputs,
         train,

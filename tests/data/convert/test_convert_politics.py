@@ -17,7 +17,7 @@ ITEMS = {
                 "url": "u",
                 "n": 3,
             },
-            {"local_path": "/home/a/imgs/left/guns/site/2.jpg", "content_text": "", "url": "u2"},
+            {"local_path": "/elsewhere/imgs/left/guns/site/2.jpg", "content_text": "", "url": "u2"},
             {"content_text": "no path"},
         ],
     },

@@ -88,12 +88,13 @@ def in_parts(
 
 def _by_cores(pixels: Pixels, network: Callable[[Pixels], Tensor]) -> Tensor:
     parts = [pixels[i : i + PART] for i in range(0, len(pixels), PART)]
-    with _one_core_each(), ThreadPoolExecutor(cores()) as pool:
+    with one_core_each(), ThreadPoolExecutor(cores()) as pool:
         return torch.cat(list(pool.map(network, parts)))
 
 
 @contextmanager
-def _one_core_each() -> Iterator[None]:
+def one_core_each() -> Iterator[None]:
+    """Operations of torch on one core, so that several can run side by side."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
