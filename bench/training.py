@@ -40,7 +40,7 @@ from trope.features.backbones.outputs import one_core_each
 from trope.training.loop import Loop
 from trope.training.recipes import load_recipe
 from trope.training.screen import Screen
-from trope.training.settings import Experiment
+from trope.training.settings import Recipe
 from trope.training.state import Progress
 from trope.training.task import Task, build_loss
 from trope.training.train import deterministic_algorithms
@@ -53,12 +53,12 @@ Epoch = Callable[[int], None]
 Times = tuple[float, float]  # seconds on the wall, and of processors
 
 
-def recipe(name: str, image: ImageSettings) -> Experiment:
+def recipe(name: str, image: ImageSettings) -> Recipe:
     """A recipe's loss and training, with vectors of sentences for texts."""
     return replace(load_recipe(name), image=image, text=TextSettings("sentence"))
 
 
-def task(settings: Experiment, images: Inputs, pairs: int) -> Task:
+def task(settings: Recipe, images: Inputs, pairs: int) -> Task:
     """So many pairs, all different; texts and neighbors are made up."""
     loss, numbers = build_loss(settings), np.arange(pairs)
     near = (numbers[:, None] + np.arange(1, NEAR + 1)) % pairs
@@ -84,7 +84,7 @@ def task(settings: Experiment, images: Inputs, pairs: int) -> Task:
 class Ours:
     """Our loop, an epoch at a time; `losses` are those of the last epoch's steps."""
 
-    def __init__(self, made: Task, settings: Experiment, folder: str) -> None:
+    def __init__(self, made: Task, settings: Recipe, folder: str) -> None:
         fabric = Fabric(accelerator="cpu", devices=1)
         self.screen, self.losses = Screen(1, quiet=True), [0.0]
         self.loop = Loop(made, settings, 0, Path(folder), fabric, {}, self._report)
@@ -103,7 +103,7 @@ class Ours:
 class Plain(nn.Module):
     """Two linear maps and the losses of paper 004, as short as they can be written."""
 
-    def __init__(self, made: Task, settings: Experiment, fused: bool | None = None) -> None:
+    def __init__(self, made: Task, settings: Recipe, fused: bool | None = None) -> None:
         super().__init__()
         self.image, self.text = nn.Linear(IMAGE, 256), nn.Linear(TEXT, 256)
         self.image.load_state_dict(made.model.image.head.map.state_dict())

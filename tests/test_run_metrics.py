@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import trope
-from trope.training import Experiment, folder, train
+from trope.training import Recipe, folder, train
 
 SETS = [
     "image.backbone=precomputed",
@@ -48,7 +48,7 @@ def lines(run: Path) -> list[dict[str, float]]:
 
 def test_a_line_for_each_epoch(pairs: trope.Pairs, tmp_path: Path) -> None:
     run = tmp_path / "run"
-    done = train(Experiment(), pairs, run, sets=SETS, quiet=True)
+    done = train(Recipe(), pairs, run, sets=SETS, quiet=True)
     found = lines(run)
     assert found == done.progress.history
     assert [line["epoch"] for line in found] == [0, 1, 2]
@@ -58,5 +58,5 @@ def test_a_line_for_each_epoch(pairs: trope.Pairs, tmp_path: Path) -> None:
 
 def test_asked_to_go_on_a_finished_run_adds_no_line(pairs: trope.Pairs, tmp_path: Path) -> None:
     for _ in range(2):
-        train(Experiment(), pairs, tmp_path / "run", sets=SETS, resume=True, quiet=True)
+        train(Recipe(), pairs, tmp_path / "run", sets=SETS, resume=True, quiet=True)
     assert len(lines(tmp_path / "run")) == 3

@@ -13,12 +13,12 @@ from trope import config
 from trope.errors import UsageError
 from trope.files import replacing, write_json
 from trope.training import state
-from trope.training.settings import Experiment
+from trope.training.settings import Recipe
 
 SETTINGS, RUN, METRICS = "config.toml", "run.json", "metrics.jsonl"
 
 
-def begin(folder: Path, settings: Experiment, run: dict[str, Any], resume: bool) -> None:
+def begin(folder: Path, settings: Recipe, run: dict[str, Any], resume: bool) -> None:
     """Make the folder, or check that it holds the run that is to go on."""
     before = folder / RUN
     if not before.exists():
@@ -33,13 +33,13 @@ def begin(folder: Path, settings: Experiment, run: dict[str, Any], resume: bool)
     _refuse_other(folder, settings, run)
 
 
-def _refuse_other(folder: Path, settings: Experiment, run: dict[str, Any]) -> None:
+def _refuse_other(folder: Path, settings: Recipe, run: dict[str, Any]) -> None:
     """Going on means: the same recipe, settings, seed and data."""
     old = orjson.loads((folder / RUN).read_bytes())
     for name in ("recipe", "seed", "data"):
         if old[name] != run[name]:
             raise UsageError(f"{folder}: made with {name} {old[name]}, not {run[name]}")
-    stored = config.load(Experiment, folder / SETTINGS)
+    stored = config.load(Recipe, folder / SETTINGS)
     if stored != settings:
         mine, theirs = config.plain(settings), config.plain(stored)
         other = next(name for name in mine | theirs if mine.get(name) != theirs.get(name))

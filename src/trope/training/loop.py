@@ -18,7 +18,7 @@ from trope.encoders.inputs import Tensors
 from trope.errors import TropeError
 from trope.files import write_json
 from trope.training import folder as runs
-from trope.training.settings import Experiment
+from trope.training.settings import Recipe
 from trope.training.state import Progress, deterministic, load_state, save_state
 from trope.training.steps import Step, Steps, penalized, seen
 from trope.training.task import Task
@@ -34,7 +34,7 @@ class Loop:
     """One run in one process; others may work on the same batches beside it."""
 
     task: Task
-    settings: Experiment
+    settings: Recipe
     seed: int
     folder: Path
     fabric: Fabric

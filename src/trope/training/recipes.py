@@ -8,7 +8,7 @@ from typing import Literal
 
 from trope import config
 from trope.errors import UsageError, suggestion
-from trope.training.settings import Experiment
+from trope.training.settings import Recipe
 
 SMALL = 20_000  # training pairs below which a recipe's `small` settings hold
 
@@ -31,12 +31,12 @@ def recipe_path(name: str) -> Path:
         return path
 
 
-def load_recipe(name: str) -> Experiment:
+def load_recipe(name: str) -> Recipe:
     """A recipe as it is written."""
-    return config.load(Experiment, recipe_path(name))
+    return config.load(Recipe, recipe_path(name))
 
 
-def resolve(recipe: Experiment, sets: list[str], pairs: int, scale: Scale = "auto") -> Experiment:
+def resolve(recipe: Recipe, sets: list[str], pairs: int, scale: Scale = "auto") -> Recipe:
     """Settings for so many training pairs: the recipe's, its `small` changes, then the user's."""
     small = pairs < SMALL if scale == "auto" else scale == "small"
     return config.override(recipe, [*(recipe.small if small else ()), *sets])

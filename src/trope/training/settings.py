@@ -56,7 +56,7 @@ class Optimization:
 
 
 @dataclass(frozen=True)
-class Experiment:
+class Recipe:
     """A recipe: a model, a loss, neighbors and how to train.
 
     `small` are changes, written like `--set`, for data of fewer than 20,000 training pairs: the

@@ -21,7 +21,7 @@ from trope.losses import LOSSES, PENALTIES, Loss
 from trope.neighbors import Search, cached_neighbors
 from trope.spaces import Doc2Vec, Sentence, Vectors, Visual
 from trope.spaces.paragraphs import Training
-from trope.training.settings import Experiment
+from trope.training.settings import Recipe
 
 Ids = Int[np.ndarray, "samples k"]
 Meaning = Float[Tensor, "samples meaning"]
@@ -55,7 +55,7 @@ class Parts(NamedTuple):
     remarks: tuple[str, ...] = ()
 
 
-def prepare(pairs: Pairs, settings: Experiment, seed: int) -> Task:
+def prepare(pairs: Pairs, settings: Recipe, seed: int) -> Task:
     """Build it all; what does not fit together is refused here, before any training."""
     loss = build_loss(settings)
     plan = Plan(settings.image, settings.text, settings.head).fitted(pairs)
@@ -85,7 +85,7 @@ def prepare(pairs: Pairs, settings: Experiment, seed: int) -> Task:
     )
 
 
-def build_loss(settings: Experiment) -> Loss:
+def build_loss(settings: Recipe) -> Loss:
     """The loss a recipe names, its options checked; penalties are looked at too."""
     options: dict[str, Any] = dict(settings.loss)
     name = options.pop("name", None)
@@ -97,7 +97,7 @@ def build_loss(settings: Experiment) -> Loss:
     return config.parse(LOSSES[name], options, f"loss '{name}'")
 
 
-def _parts(pairs: Pairs, settings: Experiment, loss: Loss, train: Samples) -> Parts:
+def _parts(pairs: Pairs, settings: Recipe, loss: Loss, train: Samples) -> Parts:
     near = meaning = look = None
     remarks: tuple[str, ...] = ()
     if "near" in loss.needs:
@@ -110,7 +110,7 @@ def _parts(pairs: Pairs, settings: Experiment, loss: Loss, train: Samples) -> Pa
     return Parts(near, meaning, look, remarks)
 
 
-def _neighbors(pairs: Pairs, settings: Experiment, train: Samples) -> tuple[Ids, tuple[str, ...]]:
+def _neighbors(pairs: Pairs, settings: Recipe, train: Samples) -> tuple[Ids, tuple[str, ...]]:
     """The pairs that may stand beside each pair, nearest first, -1 where there are fewer."""
     chosen = settings.neighbors
     if chosen.source == "siblings":
@@ -140,13 +140,13 @@ def siblings(images: Int[np.ndarray, " samples"], most: int) -> Ids:
     return ids
 
 
-def _text_space(settings: Experiment) -> Doc2Vec | Sentence:
+def _text_space(settings: Recipe) -> Doc2Vec | Sentence:
     if settings.neighbors.space == "sentence":
         return Sentence(settings.text.model)
     return Doc2Vec(Training(size=settings.text.words), settings.text.preparation)
 
 
-def _looks(pairs: Pairs, settings: Experiment, train: Samples) -> Float[np.ndarray, "samples d"]:
+def _looks(pairs: Pairs, settings: Recipe, train: Samples) -> Float[np.ndarray, "samples d"]:
     """The frozen backbone's vector of each sample's picture."""
     vectors: Vectors = Visual(settings.image.backbone).vectors(pairs)
     owners = pairs.flat_texts()[1]

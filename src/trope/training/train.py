@@ -23,7 +23,7 @@ from trope.training import folder as runs
 from trope.training.loop import Loop
 from trope.training.recipes import Scale, load_recipe, resolve
 from trope.training.screen import Screen
-from trope.training.settings import Experiment
+from trope.training.settings import Recipe
 from trope.training.state import Progress
 from trope.training.task import prepare
 
@@ -33,12 +33,12 @@ class Trained:
     """A finished run: its folder, its settings, and how it went."""
 
     folder: Path
-    settings: Experiment
+    settings: Recipe
     progress: Progress
 
 
 def train(
-    recipe: str | Experiment,
+    recipe: str | Recipe,
     pairs: Pairs,
     out: Path,
     *,
@@ -76,7 +76,7 @@ def train(
     return Trained(out, settings, progress)
 
 
-def _fabric(settings: Experiment) -> Fabric:
+def _fabric(settings: Recipe) -> Fabric:
     """One process, or those that `torchrun` has started, each with its device."""
     local = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
     world = int(os.environ.get("WORLD_SIZE", "1"))
