@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import jaxtyping
 import pytest
 from hypothesis import HealthCheck, settings
 from PIL import Image
@@ -41,6 +42,12 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test can see a power cut, and flushing each small file takes most of a test's time."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
+
+
+@pytest.fixture
+def untyped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a user's machine, where nothing checks shapes and types before our own code does."""
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)
 
 
 def jpeg(color: tuple[int, int, int] = (200, 30, 30), size: tuple[int, int] = (32, 24)) -> bytes:

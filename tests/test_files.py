@@ -264,7 +264,8 @@ class TestRefuseExisting:
     def test_what_is_not(self, tmp_path: Path) -> None:
         (tmp_path / "empty").mkdir()
         for name in ("new", "empty"):
-            assert refuse_existing(tmp_path / name) is None  # type: ignore[func-returns-value]
+            refuse_existing(tmp_path / name)
+        assert [path.name for path in tmp_path.iterdir()] == ["empty"]  # looked at, not touched
 
 
 class TestLocked:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import tracemalloc
 from pathlib import Path
 
@@ -382,12 +380,96 @@ def test_bad_input_is_told() -> None:
         Graph(links=0)
 
 
+WORDS = {"metric": ("cosin", "cosine"), "method": ("exac", "exact")}
+
+
+@pytest.mark.usefixtures("untyped")
+@pytest.mark.parametrize("name", WORDS)
+def test_unknown_words_are_told(name: str) -> None:
+    word, meant = WORDS[name]
+    with pytest.raises(ValueError, match=rf"no {name} '{word}'; did you mean '{meant}'\?"):
+        Search(**{name: word})  # type: ignore[arg-type]
+
+
+FLAT, TEN = np.ones(10, np.float32), clustered(10)
+
+
+@pytest.mark.usefixtures("untyped")
 @pytest.mark.parametrize(
-    ("setting", "told"),
-    [("metric='cosin'", "did you mean 'cosine'?"), ("method='exac'", "did you mean 'exact'?")],
+    ("vectors", "told"),
+    [
+        (FLAT, r"found float32 of shape \(10,\)"),
+        (TEN[None], r"found float32 of shape \(1, 10, 16\)"),
+        (np.float32(1), r"found float32 of shape \(\)"),
+        ([], r"found float64 of shape \(0,\)"),
+        ([["a", "b"]], r"found <U1 of shape \(1, 2\)"),
+        (TEN.astype(complex), "found complex128"),
+    ],
 )
-def test_unknown_words_are_told(setting: str, told: str) -> None:
-    """In a process of its own, where no types are checked before."""
-    code = f"from trope.neighbors import Search; Search({setting})"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.stderr.strip().endswith(told)
+def test_vectors_of_another_shape_are_told(vectors: np.ndarray, told: str) -> None:
+    table = neighbors(TEN, Search(3))
+    for call in (
+        lambda: neighbors(vectors),
+        lambda: cached_neighbors(vectors),
+        lambda: neighbors_of(np.array([0]), vectors),
+        lambda: recall(table, vectors),
+    ):
+        with pytest.raises(UsageError, match=rf"vectors: numbers of shape \(rows, size\).*{told}"):
+            call()
+
+
+@pytest.mark.usefixtures("untyped")
+@pytest.mark.parametrize("owners", [np.arange(9), np.zeros((10, 1), int), np.arange(10) / 2])
+def test_owners_of_another_number_are_told(owners: np.ndarray) -> None:
+    with pytest.raises(UsageError, match="owners: one number for each of the 10 vectors"):
+        neighbors(TEN, Search(3), owners)
+
+
+@pytest.mark.usefixtures("untyped")
+def test_plain_lists_and_whole_numbers_are_vectors_too() -> None:
+    points = [[0, 1], [0, 3], [0, 4]]
+    table = neighbors(points, Search(2), [0, 1, 2])  # type: ignore[arg-type]
+    assert table.ids.tolist() == [[1, 2], [2, 0], [1, 0]]
+    ids, _ = neighbors_of([2], points, Search(1))  # type: ignore[arg-type]
+    assert ids.tolist() == [[1]]
+    assert neighbors_of([], points, Search(1))[0].shape == (0, 1)  # type: ignore[arg-type]
+
+
+@pytest.mark.usefixtures("untyped")
+@pytest.mark.parametrize(
+    ("queries", "error", "told"),
+    [
+        ([-1], IndexError, "rows from -1 to -1, but there are 10"),
+        ([3, 10], IndexError, "rows from 3 to 10, but there are 10"),
+        ([0.5], UsageError, r"row numbers is wanted, found float64 of shape \(1,\)"),
+        ([True, False], UsageError, "found bool"),
+        (3, UsageError, r"found int64 of shape \(\)"),
+        ("3", UsageError, "found <U1"),
+    ],
+)
+def test_rows_that_do_not_exist_are_told(
+    queries: object, error: type[Exception], told: str
+) -> None:
+    with pytest.raises(error, match=told):
+        neighbors_of(queries, TEN, Search(3))  # type: ignore[arg-type]
+
+
+def test_recall_of_nothing_is_no_number() -> None:
+    same = np.ones((5, 3), np.float32)
+    assert np.isnan(recall(neighbors(same, Search(2)), same))
+    assert np.isnan(recall(neighbors(same[:0], Search(2)), same[:0]))
+
+
+def test_recall_needs_a_sample() -> None:
+    table = neighbors(TEN, Search(3))
+    for sample in (0, -5):
+        with pytest.raises(ValueError, match=f"sample must be at least 1, found {sample}"):
+            recall(table, TEN, sample=sample)
+
+
+def test_paths_may_be_texts(tmp_path: Path) -> None:
+    table = neighbors(TEN, Search(3))
+    table.save(str(tmp_path / "t"))
+    assert np.array_equal(NeighborTable.load(str(tmp_path / "t")).ids, table.ids)
+    with pytest.raises(DataError, match="No such file"):
+        NeighborTable.load(str(tmp_path / "none"))

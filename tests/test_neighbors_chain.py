@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trope.errors import DataError
+from trope.errors import DataError, UsageError
 from trope.neighbors import Chain, NeighborTable, Search, neighbors
 from trope.neighbors.table import Made
 
@@ -103,3 +103,12 @@ def test_direction_and_precision() -> None:
     for itself in (True, False):
         assert chain.diversity(agree, itself=itself).dtype == np.float32
         assert chain.discrepancy(agree, itself=itself).dtype == np.float32
+
+
+@pytest.mark.usefixtures("untyped")
+@pytest.mark.parametrize("shape", [(4,), (3, 2), (4, 2, 2), (5, 2)])
+def test_a_vector_for_each_row_is_wanted(shape: tuple[int, ...]) -> None:
+    chain = Chain.of(neighbors(np.eye(4, dtype=np.float32), Search(2)))
+    for score in (chain.average, chain.diversity, chain.discrepancy):
+        with pytest.raises(UsageError, match="bank: a vector for each of the table's 4 rows"):
+            score(np.ones(shape, np.float32))

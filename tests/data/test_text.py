@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trope import config
-from trope.data.text import TextPreparation, clean, prepare, tokenize
+from trope.data.text import TextPreparation, clean, listed, prepare, tokenize
 from trope.errors import UsageError
 
 ALL = TextPreparation()
@@ -177,3 +177,15 @@ def test_long_runs_of_anything_take_linear_time(piece: str, length: int) -> None
 
 def test_an_endless_number_in_an_entity_is_left_alone() -> None:
     assert clean(f"&#{'9' * 5000};", ALL).startswith("&#999")
+
+
+@pytest.mark.usefixtures("untyped")
+def test_one_text_is_no_list() -> None:
+    for fine in ([], ["a"], ("a", "b"), {"a": 1}):
+        assert listed(fine, "texts") is fine
+    for wrong in ("a ship", b"a ship", None, 3):
+        with pytest.raises(UsageError, match=f"words: a list is wanted, found {wrong!r}"):
+            listed(wrong, "words")  # type: ignore[type-var]
+    with pytest.raises(UsageError) as told:
+        listed("x" * 1_000_000, "words")
+    assert len(str(told.value)) < 120

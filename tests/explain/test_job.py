@@ -96,7 +96,7 @@ def test_groups_are_counted(tmp_path: Path) -> None:
 def test_the_page_shows_every_neighbor_and_asks_nobody(tmp_path: Path) -> None:
     pairs = trope.open(write(tmp_path / "data"))
     found, _ = explain(pairs, tmp_path / "out", SMALL, recall=True)
-    page = Page(tmp_path / "out/index.html")
+    page, html = Page(tmp_path / "out/index.html"), (tmp_path / "out/index.html").read_text("utf-8")
     names = [attributes["src"] for tag, attributes in page.tags if tag == "img"]
     assert len(names) == sum(1 + len(p.neighbors) + len(p.lookalikes) for p in found.pairs)
     assert len(found.pairs) == 2
@@ -109,9 +109,11 @@ def test_the_page_shows_every_neighbor_and_asks_nobody(tmp_path: Path) -> None:
             assert "//" not in (value or "")
         if tag == "img":
             assert attributes["alt"]
-    assert "url(" not in (tmp_path / "out/index.html").read_text(encoding="utf-8")
+    assert "url(" not in html
     for pair in found.pairs:
         assert pair.texts[0] in page.text
+    shown = [other.id for p in found.pairs for other in (p, *p.neighbors, *p.lookalikes)]
+    assert re.findall(r'<p class="id"><bdi>(.*?)</bdi>', html) == shown
     assert re.search(r"HNSW recall@4 against exact on a sample of 12 rows: [01]\.\d{4}", page.text)
 
 
@@ -196,7 +198,9 @@ def test_wrong_use_is_told_before_any_work(tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full/mine").write_text("keep")
     with pytest.raises(UsageError, match="not empty"):
-        explain(pairs, tmp_path / "full", SMALL)
+        explain(pairs, str(tmp_path / "full"), SMALL)
+    with pytest.raises(UsageError, match=r"ids: a list is wanted, found 'r1' \(str\)"):
+        explain(pairs, tmp_path / "out", SMALL, "r1")
     with pytest.raises(ValueError, match="alike"):
         ExplainSettings(alike=1.5)
     with pytest.raises(ValueError, match="k must be"):
@@ -205,9 +209,22 @@ def test_wrong_use_is_told_before_any_work(tmp_path: Path) -> None:
 
 def test_too_little_to_compare(tmp_path: Path) -> None:
     pairs = trope.open(write(tmp_path / "data", 3, {1: {"text": ""}, 2: {"image": None}}))
-    with pytest.raises(DataError, match="at least two pairs"):
+    told = "of 3 rows, 1 have no text with a known word, 1 have no picture that can be used"
+    with pytest.raises(DataError, match=f"two pairs are needed to compare; {told}"):
         explain(pairs, tmp_path / "out", SMALL)
     two = trope.open(write(tmp_path / "two", 2))
     found, _ = explain(two, tmp_path / "out", replace(SMALL, k=9))
     assert [len(pair.neighbors) for pair in found.pairs] == [1, 1]
     assert found.lead.startswith("All 1 other pairs are among the 9 nearest")
+
+
+def test_equal_texts_are_no_neighbors(tmp_path: Path) -> None:
+    rows = {i: {"text": "the same law for all"} for i in range(6)}
+    pairs = trope.open(write(tmp_path / "data", 6, rows))
+    found, document = explain(pairs, tmp_path / "out", SMALL, recall=True)
+    assert found.pairs == ()
+    assert "No pair has a neighbor in meaning" in Page(tmp_path / "out/index.html").text
+    assert found.recall_line == "HNSW recall@4: no neighbor is there to be found"
+    written = orjson.loads((tmp_path / "out/neighbors.json").read_bytes())
+    assert written["recall"]["value"] is None
+    assert np.isnan(document["recall"]["value"])

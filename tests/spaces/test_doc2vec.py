@@ -16,7 +16,7 @@ from safetensors.numpy import save_file
 import trope
 from trope import runtime
 from trope.data.pairs import Pairs
-from trope.errors import DataError
+from trope.errors import DataError, UsageError
 from trope.features import texts as cache
 from trope.spaces import paragraphs
 from trope.spaces.doc2vec import Doc2Vec, fitting
@@ -202,14 +202,14 @@ def test_several_workers_are_told(pairs: Pairs) -> None:
 
 def test_min_count_lowers_itself() -> None:
     frequent = ["law", "order"] * 50
-    assert fitting(Training(), frequent) == (Training(), [])
+    assert fitting(Training(), frequent, "archive") == (Training(), [])
     texts = ["a"] * 30 + ["b"] * 10 + ["c"] * 8 + ["d"] * 2  # 60 % seen 20 times; 80 % seen 10
-    training, said = fitting(Training(), texts)
+    training, said = fitting(Training(), texts, "archive")
     assert training.min_count == 10
     assert said == [
         "min_count lowered from 20 to 10: words seen 20 times make up only 60% of the text"
     ]
-    assert fitting(Training(min_count=5), ["x", "y", "x"])[0].min_count == 1
+    assert fitting(Training(min_count=5), ["x", "y", "x"], "archive")[0].min_count == 1
 
 
 def test_texts_of_all_kinds(tmp_path: Path, script: str) -> None:
@@ -231,8 +231,8 @@ def test_nothing_to_learn_from(tmp_path: Path) -> None:
 
 def test_vectors_of_another_data_set_are_refused(pairs: Pairs, tmp_path: Path) -> None:
     found = SMALL.vectors(pairs)
-    found.save(tmp_path / "v.safetensors")
-    again = Vectors.load(tmp_path / "v.safetensors", found.data)
+    found.save(str(tmp_path / "v.safetensors"))
+    again = Vectors.load(str(tmp_path / "v.safetensors"), found.data)
     assert np.array_equal(again.values, found.values)
     assert np.array_equal(again.owners, found.owners)
     assert again.space == found.space
@@ -264,7 +264,8 @@ def test_settings_are_checked() -> None:
 
 
 def test_one_word_is_no_language(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"have one word \('untitled'\) alone"):
+    told = rf"{tmp_path.name}: the texts to learn from have one word \('untitled'\) alone"
+    with pytest.raises(DataError, match=told):
         SMALL.vectors(data_set(tmp_path, [["Untitled"]] * 10, 10))
 
 
@@ -282,4 +283,32 @@ def test_a_damaged_model_is_trained_again(pairs: Pairs) -> None:
     model.write_bytes(model.read_bytes()[:10])
     after = SMALL.vectors(pairs)
     assert np.array_equal(before, after.values)
-    assert any("damaged; trained again" in remark for remark in after.remarks)
+    assert any(
+        "cannot be read as a Doc2Vec model" in remark and "; trained again" in remark
+        for remark in after.remarks
+    )
+
+
+def test_a_model_of_other_texts_is_not_used(pairs: Pairs, tmp_path: Path) -> None:
+    before = SMALL.vectors(pairs)
+    path = next(runtime.cache_folder().rglob("model.safetensors"))
+    other = data_set(tmp_path / "other", [[text] for text in texts_of(90, seed=7)])
+    SMALL.model(other)
+    (foreign,) = set(runtime.cache_folder().rglob("model.safetensors")) - {path}
+    path.write_bytes(foreign.read_bytes())
+    after = SMALL.vectors(pairs)
+    assert np.array_equal(before.values, after.values)
+    assert any("a model of another data set; not used; trained again" in r for r in after.remarks)
+    mark = path.parent.name.removeprefix("doc2vec-")
+    assert ParagraphModel.load(str(path), mark).training == SMALL.training
+    with pytest.raises(DataError, match="holds a model of another data set; not used"):
+        ParagraphModel.load(foreign, mark)
+    assert ParagraphModel.load(foreign).words == SMALL.model(other).words  # asked for by name
+
+
+@pytest.mark.usefixtures("untyped")
+def test_one_text_is_no_list_of_texts(pairs: Pairs) -> None:
+    model = SMALL.model(pairs)
+    for call in (model.infer, lambda text: ParagraphModel.train(SMALL.training, text)):
+        with pytest.raises(UsageError, match=r"texts: a list is wanted, found 'a ship' \(str\)"):
+            call("a ship")

@@ -16,7 +16,9 @@ from trope.experiments import run
 def command(
     name: Annotated[str, typer.Argument(help="Which; `trope experiments` lists them.")],
     data: Annotated[Path, typer.Option("--data", help="The folder of data it needs.")],
-    out: Annotated[Path, typer.Option("--out", help="Where tables, plot and page go.")],
+    out: Annotated[
+        Path, typer.Option("--out", help="For tables, plot and page; keeps to its settings.")
+    ],
     json: Json = False,
     sets: Sets = None,
 ) -> None:

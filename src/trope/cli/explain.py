@@ -57,6 +57,6 @@ def _show(found: Findings, out: Path) -> None:
         say(found.recall_line)
     for remark in found.remarks:
         say(remark, style="yellow")
-    rows = [[pair.id, len(pair.neighbors), pair.alike] for pair in found.pairs]
-    table("", ["pair", "neighbors", "look alike"], rows)
+    if rows := [[pair.id, len(pair.neighbors), pair.alike] for pair in found.pairs]:
+        table("", ["pair", "neighbors", "look alike"], rows)
     say(f"The page: {out / 'index.html'}; its numbers: {out / 'neighbors.json'}")

@@ -7,13 +7,18 @@ from __future__ import annotations
 
 import html
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import regex
 
 from trope.data.sentences import first_sentences
+from trope.errors import UsageError
 
-__all__ = ["TextPreparation", "clean", "first_sentences", "prepare", "tokenize"]
+__all__ = ["TextPreparation", "clean", "first_sentences", "listed", "prepare", "tokenize"]
+
+Several = TypeVar("Several", bound="Iterable[object]")
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,13 @@ def prepare(text: str, settings: TextPreparation) -> str:
         text = _cut(text, settings.max_chars)
     # A capital may become a letter and a mark (İ); composing again keeps the promise of NFC.
     return unicodedata.normalize("NFC", text.lower()) if settings.lower else text
+
+
+def listed(items: Several, what: str) -> Several:
+    """The same, unless it is one text where several are meant: to Python, a list of its letters."""
+    if isinstance(items, (str, bytes)) or not isinstance(items, Iterable):
+        raise UsageError(f"{what}: a list is wanted, found {items!r:.60} ({type(items).__name__})")
+    return items
 
 
 def clean(text: str, settings: TextPreparation) -> str:

@@ -6,6 +6,7 @@ A score from 0 to 5 says how alike two captions are (STS), or how well a caption
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -80,8 +81,9 @@ class Crisscrossed:
         return self.sits if task == "sits" else self.sts
 
 
-def read(data: Path) -> Crisscrossed:
+def read(data: str | os.PathLike[str]) -> Crisscrossed:
     """The test split's captions, labels and judgments from a folder with the official files."""
+    data = Path(data)
     for path in (CAPTIONS, *(path for path, *_ in JUDGMENTS.values())):
         if not (data / path).is_file():
             raise UsageError(f"{data / path}: no such file; the data must hold {LAYOUT}")

@@ -1,4 +1,7 @@
-"""The driver: one folder for one experiment, taken up again when a run was stopped."""
+"""The driver: one folder for one experiment and its settings, taken up again when it was stopped.
+
+The same command goes on where it was; with other settings the folder is refused.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,15 @@ from typing import Any
 
 import orjson
 
-from trope.config import load, plain
+from trope.config import NONE, load, plain
+from trope.data.text import listed
 from trope.errors import UsageError, suggestion
 from trope.experiments.spec import Experiment, Findings
 from trope.files import locked, refuse_existing, replacing, write_json
 from trope.reports import plots
 from trope.runtime import provenance
 
-STARTED = "experiment.json"  # says whose folder it is
+STARTED = "experiment.json"  # says whose folder it is, and with which settings
 PARTS = "parts"  # what a stopped run had finished
 
 
@@ -27,22 +31,24 @@ def run_in(
     if name not in experiments:
         raise UsageError(f"no experiment '{name}'{suggestion(name, experiments)}")
     experiment = experiments[name]
-    settings: Any = load(experiment.settings, None, sets)
+    settings: Any = load(experiment.settings, None, listed(sets, "sets"))
+    chosen = plain(settings)
     plots.require()
     if not data.is_dir():
         raise UsageError(f"{data}: no such folder; {name} needs {experiment.data}")
-    with locked(out), _claimed(out, name):
+    bound = {key: value for key, value in chosen.items() if key not in experiment.loose}
+    with locked(out), _claimed(out, name, bound):
         findings = experiment.run(data, out / PARTS, settings)
         about = {"experiment": name, "title": experiment.title, "paper": experiment.paper}
-        made = {"settings": plain(settings), "provenance": provenance()}
+        made = {"settings": chosen, "provenance": provenance()}
         _write(out, name, about | made | findings.results, findings)
     return findings
 
 
 @contextmanager
-def _claimed(out: Path, name: str) -> Iterator[None]:
+def _claimed(out: Path, name: str, settings: Mapping[str, Any]) -> Iterator[None]:
     """A folder that is this experiment's; gone again if it came to nothing."""
-    _claim(out, name)
+    _claim(out, name, settings)
     try:
         yield
     finally:
@@ -51,18 +57,33 @@ def _claimed(out: Path, name: str) -> Iterator[None]:
             out.rmdir()
 
 
-def _claim(out: Path, name: str) -> None:
-    """Never write into a folder of other things, nor over another experiment."""
+def _claim(out: Path, name: str, settings: Mapping[str, Any]) -> None:
+    """Never write into a folder of other things, nor over another experiment or other settings."""
     marker = out / STARTED
     if not marker.is_file():
         refuse_existing(out)
-        write_json(marker, {"experiment": name})
+        write_json(marker, {"experiment": name, "settings": settings})
     try:
-        owner = orjson.loads(marker.read_bytes())["experiment"]
-    except (orjson.JSONDecodeError, KeyError, TypeError):
+        begun = orjson.loads(marker.read_bytes())
+        owner, before = begun["experiment"], dict(begun.get("settings", {}))
+    except (orjson.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError):
         raise UsageError(f"{marker}: not written by trope; name a new folder") from None
     if owner != name:
         raise UsageError(f"{out}: holds the experiment '{owner}'; name a new folder")
+    if told := differing(before, settings):
+        raise UsageError(f"{out}: made with {', '.join(told)}; name a new folder")
+
+
+def differing(before: Mapping[str, Any], now: Mapping[str, Any], above: str = "") -> list[str]:
+    """Each setting that is another one now, as `name=before, not now`; of tables, those inside."""
+    told = []
+    for name in {**before, **now}:
+        old, new = before.get(name, NONE), now.get(name, NONE)
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            told += differing(old, new, f"{above}{name}.")
+        elif old != new:
+            told.append(f"{above}{name}={old}, not {new}")
+    return told
 
 
 def _write(out: Path, name: str, results: Mapping[str, Any], findings: Findings) -> None:

@@ -26,10 +26,15 @@ class Findings:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A named experiment: `run` takes the data, a folder to resume from, and the settings."""
+    """A named experiment: `run` takes the data, a folder to resume from, and the settings.
+
+    `loose` settings may be others when a folder is used again: what is finished there bears the
+    name of all that it depends on.
+    """
 
     title: str
     paper: str
     data: str
     settings: type
     run: Callable[[Path, Path, Any], Findings]
+    loose: frozenset[str] = frozenset()

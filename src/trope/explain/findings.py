@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -96,7 +97,10 @@ class Findings:
         """The answer in one sentence, or why there is none."""
         alike = self.looks_alike
         if not alike.pairs:
-            return "No pair has a neighbor in meaning: there is nothing to compare."
+            return (
+                "No pair has a neighbor in meaning, where an equal text is none: "
+                "there is nothing to compare."
+            )
         if self.k >= self.usable - 1:
             return (
                 f"All {self.usable - 1:,} other pairs are among the {self.k} nearest in meaning: "
@@ -122,6 +126,8 @@ class Findings:
         if self.recall is None:
             return ""
         value, sample = self.recall
+        if math.isnan(value):
+            return f"HNSW recall@{self.k}: no neighbor is there to be found"
         return f"HNSW recall@{self.k} against exact on a sample of {sample:,} rows: {value:.4f}"
 
     def document(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pyarrow.compute as pc
 from trope import config
 from trope.data.pairs import Pairs
 from trope.data.splits import SplitPlan, split
+from trope.data.text import listed
 from trope.errors import UsageError
 from trope.explain.findings import Findings
 from trope.explain.page import write_page
@@ -23,7 +25,7 @@ from trope.runtime import provenance
 
 def explain(
     pairs: Pairs,
-    out: Path,
+    out: str | os.PathLike[str],
     settings: ExplainSettings | None = None,
     ids: Sequence[str] = (),
     *,
@@ -34,7 +36,7 @@ def explain(
     Shows the pairs named by `ids`, or else a few chosen as instructive. Returns what was found, and
     the JSON document that was written.
     """
-    settings = settings or ExplainSettings()
+    settings, out = settings or ExplainSettings(), Path(out)
     refuse_existing(out)
     rows = _rows_of(pairs, ids)
     if settings.agree is not None:
@@ -52,7 +54,7 @@ def explain(
 
 def _rows_of(pairs: Pairs, ids: Sequence[str]) -> list[int]:
     """The rows of ids, each once."""
-    wanted = list(dict.fromkeys(ids))
+    wanted = list(dict.fromkeys(listed(ids, "ids")))
     rows = pc.index_in(pa.array(wanted, pa.string()), pairs.column("id").combine_chunks())
     for name, row in zip(wanted, rows.to_pylist(), strict=True):
         if row is None:

@@ -19,7 +19,7 @@ from trope.runtime import progress
 PICTURES = "pictures"
 LARGE, SMALL = 560, 280  # pixels
 QUALITY = 82
-LONGEST = {"pair": 500, "card": 140}  # characters of a text that are shown
+LONGEST = {"pair": 500, "card": 140, "id": 60}  # characters of a text that are shown
 
 
 def write_page(folder: Path, pairs: Pairs, found: Findings) -> None:

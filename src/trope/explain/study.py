@@ -60,7 +60,9 @@ class Study:
                 if lacks[row]:
                     raise DataError(f"{self.pairs.root}: pair '{self.pairs[row].id}' has no {what}")
         if self.looks.others < 1:
-            raise DataError(f"{self.pairs.root}: needs at least two pairs of a picture and a text")
+            found = (f"{int(lacks.sum()):,} have no {what}" for what, lacks in self.lacking.items())
+            why = f"of {len(self.pairs):,} rows, {', '.join(found)}"
+            raise DataError(f"{self.pairs.root}: two pairs are needed to compare; {why}")
 
     def findings(self, asked: list[int], recall: bool, remarks: tuple[str, ...]) -> Findings:
         """The shares over a sample of pairs, and the pairs asked for or chosen from it."""

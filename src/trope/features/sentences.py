@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from jaxtyping import Float16, Float32
 
+from trope.data.text import listed
 from trope.errors import DataError, MissingExtra, UsageError
 from trope.features.stored import stored_model
 
@@ -66,7 +67,7 @@ class SentenceEncoder:
 
     def encode(self, texts: list[str]) -> Vectors:
         """Vectors of texts; zeros for a text without content."""
-        filled = [i for i, text in enumerate(texts) if text.strip()]
+        filled = [i for i, text in enumerate(listed(texts, "texts")) if text.strip()]
         some = self.network.encode(
             [texts[i] for i in filled], batch_size=BATCH, show_progress_bar=False
         )
@@ -77,8 +78,8 @@ class SentenceEncoder:
 
     def encode_tokens(self, texts: list[str]) -> Float16[np.ndarray, "texts tokens d"]:
         """Vectors of the first tokens of each text, as 16-bit floats; zeros after the last one."""
+        filled = [i for i, text in enumerate(listed(texts, "texts")) if text.strip()]
         values = np.zeros((len(texts), TOKENS, self._size), np.float16)
-        filled = [i for i, text in enumerate(texts) if text.strip()]
         found = self.network.encode(
             [texts[i] for i in filled],
             batch_size=BATCH,

@@ -1,7 +1,8 @@
 """Arrays of features on disk, in files of a bounded size that are whole or not there.
 
 `000001.npy` holds the features, `000001.json` the digests of the pictures and a checksum over both;
-the second is written last, and without it the first does not count.
+the second is written last, and without it the first does not count. Where an item has several rows
+of features, such as a text's tokens, it also says how many.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ from trope.files import replacing, write_json
 
 Rows: TypeAlias = Int[np.ndarray, " images"]
 Features: TypeAlias = Shaped[np.ndarray, "images ..."]
+Counts: TypeAlias = Int[np.ndarray, " rows"]  # one for each digest
 
-
+COUNT = np.dtype("<i4")
 SETTLED = 2 * 10**9  # nanoseconds: the coarsest dates of a file system
 
 _Key: TypeAlias = tuple[Path, int, int, bytes]
@@ -35,11 +37,12 @@ _INTACT: set[_Key] = set()  # files whose checksum this process has compared
 
 @dataclass(frozen=True, eq=False)
 class Shard:
-    """One file of features, and the digests of its pictures."""
+    """One file of features, and the digests of its pictures; `counts` rows for each, or one."""
 
     path: Path
     digests: Digests
     checksum: str
+    counts: Counts | None = None
 
     @cached_property
     def intact(self) -> bool:
@@ -53,13 +56,19 @@ class Shard:
             return False
 
     @property
+    def sizes(self) -> Counts:
+        """How many rows of features each picture has."""
+        return np.ones(len(self.digests), np.int64) if self.counts is None else self.counts
+
+    @property
     def _description(self) -> bytes:
-        return digest(self.checksum.encode() + self.digests.tobytes())
+        counts = self.sizes.astype(COUNT).tobytes()
+        return digest(self.checksum.encode() + self.digests.tobytes() + counts)
 
     def _verified(self, file: int, key: _Key) -> bool:
         """Compare the checksum; a file is remembered once a change must show in its date."""
         with mmap.mmap(file, 0, prot=mmap.PROT_READ) as data:
-            same = _checksum(data, self.digests) == self.checksum
+            same = _checksum(data, self.digests, self.counts) == self.checksum
         if same and time.time_ns() - key[2] > SETTLED:
             _INTACT.add(key)
         return same
@@ -109,15 +118,20 @@ def shards(folder: Path) -> list[Shard]:
     return [shard for shard in found if shard is not None]
 
 
-def write(folder: Path, digests: Digests, features: Features) -> Shard:
+def write(
+    folder: Path, digests: Digests, features: Features, counts: Counts | None = None
+) -> Shard:
     """A new shard, on disk before this returns. The folder must be locked."""
     buffer = io.BytesIO()
     np.save(buffer, features, allow_pickle=False)
     path = folder / f"{_last_number(folder) + 1:06d}.npy"
     with replacing(path) as file:
         file.write(buffer.getbuffer())
-    shard = Shard(path, digests, _checksum(buffer.getbuffer(), digests))
-    content = {"sha256": shard.checksum, "digests": digests.tobytes().hex()}
+    checksum = _checksum(buffer.getbuffer(), digests, counts)
+    shard = Shard(path, digests, checksum, counts)
+    content = {"sha256": checksum, "digests": digests.tobytes().hex()}
+    if counts is not None:
+        content["counts"] = counts.astype(COUNT).tobytes().hex()
     write_json(path.with_suffix(".json"), content)
     return shard
 
@@ -139,14 +153,18 @@ def _shard(path: Path) -> Shard | None:
     try:
         content: Any = orjson.loads(path.read_bytes())
         digests = np.frombuffer(bytes.fromhex(content["digests"]), f"S{WIDTH}")
-        return Shard(path.with_suffix(".npy"), digests, str(content["sha256"]))
-    except (OSError, ValueError, KeyError, TypeError):
+        counts = content.get("counts")
+        several = None if counts is None else np.frombuffer(bytes.fromhex(counts), COUNT)
+        return Shard(path.with_suffix(".npy"), digests, str(content["sha256"]), several)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None  # not readable: its pictures are computed again
 
 
-def _checksum(data: mmap.mmap | memoryview, digests: Digests) -> str:
+def _checksum(data: mmap.mmap | memoryview, digests: Digests, counts: Counts | None) -> str:
     total = hashlib.sha256(data)
     total.update(digests.tobytes())
+    if counts is not None:
+        total.update(counts.astype(COUNT).tobytes())
     return total.hexdigest()
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.sparse import csr_array
 
-from trope.errors import DataError
+from trope.errors import DataError, UsageError
 from trope.neighbors.table import NeighborTable
 
 Bank: TypeAlias = Float[np.ndarray, "rows d"]
@@ -61,6 +61,9 @@ class Chain:
 
     def average(self, bank: Bank) -> Bank:
         """A E: the mean of each row's neighbors, zero without any."""
+        if bank.ndim != 2 or len(bank) != self.matrix.shape[0]:
+            wanted = f"a vector for each of the table's {self.matrix.shape[0]:,} rows"
+            raise UsageError(f"bank: {wanted} is wanted, found shape {bank.shape}")
         return np.asarray(self.matrix @ bank)
 
     def diversity(self, bank: Bank, *, itself: bool = True) -> Scores:

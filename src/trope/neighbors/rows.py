@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Float64, Int
 
-from trope.errors import DataError
+from trope.errors import DataError, UsageError
 
 Metric: TypeAlias = Literal["l2", "cosine"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
@@ -71,6 +71,35 @@ class Rows:
             gap -= np.take(self.vectors, left[part], axis=0)
             squares[part] = np.vecdot(gap, gap)
         return np.sqrt(squares) if self.metric == "l2" else squares / 2
+
+
+def checked(vectors: Vectors, owners: Numbers | None = None) -> tuple[Vectors, Numbers | None]:
+    """Vectors as rows of numbers, and one owner for each; anything else is refused."""
+    vectors = np.asanyarray(vectors)
+    if vectors.ndim != 2 or vectors.dtype.kind not in "fiu":
+        wanted = "numbers of shape (rows, size) are wanted"
+        raise UsageError(f"vectors: {wanted}, found {_kind(vectors)}")
+    if owners is None:
+        return vectors, None
+    owners = np.asarray(owners)
+    if owners.shape != vectors.shape[:1] or (owners.size and owners.dtype.kind not in "iu"):
+        wanted = f"one number for each of the {len(vectors):,} vectors is wanted"
+        raise UsageError(f"owners: {wanted}, found {_kind(owners)}")
+    return vectors, owners.astype(np.int64, copy=False)
+
+
+def existing(rows: Int[np.ndarray, " some"], count: int) -> Int[np.ndarray, " some"]:
+    """Numbers of rows that exist; a negative one would silently mean another row."""
+    rows = np.asarray(rows)
+    if rows.ndim != 1 or (rows.size and rows.dtype.kind not in "iu"):
+        raise UsageError(f"rows: a list of row numbers is wanted, found {_kind(rows)}")
+    if rows.size and not 0 <= rows.min() <= rows.max() < count:
+        raise IndexError(f"rows from {rows.min()} to {rows.max()}, but there are {count:,}")
+    return rows.astype(np.int64, copy=False)
+
+
+def _kind(array: np.ndarray) -> str:
+    return f"{array.dtype} of shape {array.shape}"
 
 
 def ready(vectors: Vectors, metric: Metric, owners: Numbers | None = None) -> Rows:

@@ -13,7 +13,7 @@ from trope.errors import DataError, UsageError, suggestion
 from trope.files import locked
 from trope.neighbors import exact, hnsw
 from trope.neighbors.candidates import Distances, Ids, nothing
-from trope.neighbors.rows import METRICS, Metric, fingerprint, ready
+from trope.neighbors.rows import METRICS, Metric, checked, existing, fingerprint, ready
 from trope.neighbors.table import FORMAT, Made, NeighborTable
 from trope.runtime import cache_folder, generator
 
@@ -59,6 +59,7 @@ def neighbors(
     never wider than there are rows, whatever `k` is.
     """
     search = search or Search()
+    vectors, owners = checked(vectors, owners)
     rows, k = ready(vectors, search.metric, owners), _within(search.k, len(vectors))
     method = search.method_for(len(vectors))
     if method == "exact":
@@ -74,6 +75,8 @@ def neighbors_of(
 ) -> tuple[Ids, Distances]:
     """The same for some rows alone, always exact: a few rows among millions take seconds."""
     search = search or Search()
+    vectors, owners = checked(vectors, owners)
+    queries = existing(queries, len(vectors))
     rows, k = ready(vectors, search.metric, owners), _within(search.k, len(vectors))
     ids, far = nothing(len(queries), k)
     filled = np.flatnonzero(np.isin(queries, rows.numbers))
@@ -90,6 +93,7 @@ def cached_neighbors(
     A damaged table is computed again.
     """
     search = search or Search()
+    vectors, owners = checked(vectors, owners)
     mark = fingerprint(vectors, owners)
     path = _place(mark, search, len(vectors))
     if (table := _saved(path, mark)) is not None:
@@ -111,8 +115,12 @@ def recall(
 ) -> float:
     """The share of the true nearest neighbors that the table has, measured on a sample of rows.
 
-    A neighbor counts as found when it is no farther than the farthest true one.
+    A neighbor counts as found when it is no farther than the farthest true one. Where there is no
+    neighbor to find, the share is not a number.
     """
+    if sample < 1:
+        raise ValueError(f"sample must be at least 1, found {sample}")
+    vectors, owners = checked(vectors, owners)
     if table.made.fingerprint != fingerprint(vectors, owners):
         raise UsageError("the table holds neighbors of other vectors")
     metric: Metric = "cosine" if table.made.metric == "cosine" else "l2"
@@ -123,7 +131,7 @@ def recall(
     limit = np.where(np.isfinite(far), far, -np.inf).max(axis=1, initial=-np.inf)
     found = np.asarray(table.distances[rows.numbers[queries]]) <= limit[:, None]
     wanted = np.isfinite(far).sum()
-    return float(found.sum() / wanted) if wanted else 1.0
+    return float(found.sum() / wanted) if wanted else float("nan")
 
 
 def _whole(

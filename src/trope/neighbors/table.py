@@ -6,6 +6,7 @@ vectors it belongs to, and it is refused for any others.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -58,18 +59,18 @@ class NeighborTable:
         parts = (self.ids[start : start + step] for start in range(0, len(self), step))
         return all(part.min() >= -1 and part.max() < len(self) for part in parts if part.size)
 
-    def save(self, path: Path) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write the table, whole or not at all."""
         arrays = {"ids": self.ids, "distances": self.distances}
-        with replacing(path) as file:
+        with replacing(Path(path)) as file:
             file.write(_header(arrays, self.made))
             for array in arrays.values():
                 np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tofile(file)
 
     @classmethod
-    def load(cls, path: Path, fingerprint: str | None = None) -> NeighborTable:
+    def load(cls, path: str | os.PathLike[str], fingerprint: str | None = None) -> NeighborTable:
         """Map a saved table; one that belongs to other vectors than `fingerprint` is refused."""
-        arrays, made = _mapped(path)
+        arrays, made = _mapped(Path(path))
         if fingerprint is not None and made.fingerprint != fingerprint:
             raise DataError(f"{path}: holds neighbors of other vectors; remove it or name another")
         table = cls(arrays["ids"], arrays["distances"], made)

@@ -73,16 +73,17 @@ class Doc2Vec:
         texts = [prepared[i] for i in np.flatnonzero(np.repeat(train, pairs.text_counts))]
         if not any(texts):
             raise DataError(f"{pairs.root}: no words in the texts of split 'train' to learn from")
-        training, remarks = fitting(self.training, texts)
+        training, remarks = fitting(self.training, texts, str(pairs.root))
         if self.workers > 1:
             remarks.append(f"trained by {self.workers} workers: not the same model every time")
-        folder = cache_folder() / "spaces" / f"doc2vec-{self._mark(training, texts)}"
+        mark = self._mark(training, texts)
+        folder = cache_folder() / "spaces" / f"doc2vec-{mark}"
         path = folder / "model.safetensors"
         with locked(folder):
-            model = _stored(path, remarks)
+            model = _stored(path, mark, remarks)
             if model is None:
                 model = ParagraphModel.train(training, texts, self.workers)
-                model.save(path)
+                model.save(path, mark)
         return folder, model, remarks
 
     def _mark(self, training: Training, texts: list[str]) -> str:
@@ -93,25 +94,29 @@ class Doc2Vec:
         return digest.hexdigest()
 
 
-def _stored(path: Path, remarks: list[str]) -> ParagraphModel | None:
-    """The model in the cache; a damaged one is told, and trained again."""
+def _stored(path: Path, mark: str, remarks: list[str]) -> ParagraphModel | None:
+    """The model in the cache; one that is damaged or of other texts is told, and trained again."""
     if not path.exists():
         return None
     try:
-        return ParagraphModel.load(path)
-    except DataError:
-        remarks.append(f"{path}: damaged; trained again")
+        return ParagraphModel.load(path, mark)
+    except DataError as error:
+        remarks.append(f"{error}; trained again")
         return None
 
 
-def fitting(training: Training, texts: list[str]) -> tuple[Training, list[str]]:
-    """The largest minimal count, up to the one asked for, that leaves most words known."""
+def fitting(training: Training, texts: list[str], source: str) -> tuple[Training, list[str]]:
+    """The largest minimal count, up to the one asked for, that leaves most words known.
+
+    `source` names the data set in errors.
+    """
     words = Counter(chain.from_iterable(text.split(" ") for text in texts if text))
     counts = np.sort(np.fromiter(words.values(), np.int64, len(words)))
     known = np.cumsum(counts[::-1])[::-1] / counts.sum()  # the share of words at least so frequent
     asked = training.min_count
     if len(counts) < 2:
-        raise DataError(f"the texts to learn from have one word ('{next(iter(words))}') alone")
+        alone = f"'{next(iter(words)):.40}'"
+        raise DataError(f"{source}: the texts to learn from have one word ({alone}) alone")
     share = counts[counts >= asked].sum() / counts.sum()
     if share >= COVERED and counts[-2] >= asked:  # one word alone can be learned nothing from
         return training, []

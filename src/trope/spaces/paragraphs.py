@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -17,6 +18,7 @@ from rich.progress import Progress
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
+from trope.data.text import listed
 from trope.errors import DataError
 from trope.files import replacing
 from trope.runtime import cores, progress_bar
@@ -56,7 +58,7 @@ class ParagraphModel:
         """Learn from texts, given as words with spaces between."""
         from gensim.models.doc2vec import TaggedDocument
 
-        filled = [text for text in texts if text]
+        filled = [text for text in listed(texts, "texts") if text]
         documents = [TaggedDocument(text.split(" "), [i]) for i, text in enumerate(filled)]
         model = _gensim(training, workers)
         model.build_vocab(documents)
@@ -70,24 +72,32 @@ class ParagraphModel:
 
     def infer(self, texts: list[str]) -> Float32[np.ndarray, "texts d"]:
         """Vectors of texts, given as words with spaces between; zeros without a known word."""
-        parts = np.array_split(np.arange(len(texts)), cores())
+        parts = np.array_split(np.arange(len(listed(texts, "texts"))), cores())
         with ThreadPoolExecutor(cores()) as pool:
             done = pool.map(lambda part: self._inferred([texts[i] for i in part]), parts)
         return np.concatenate(list(done))
 
-    def save(self, path: Path) -> None:
-        """Write the model as one `safetensors` file, whole or not at all."""
+    def save(self, path: str | os.PathLike[str], data: str = "") -> None:
+        """Write the model as one `safetensors` file, whole or not at all.
+
+        `data` may name what it was learned from.
+        """
         arrays = {"counts": self.counts, "word_vectors": self.word_vectors, "nodes": self.nodes}
-        about = {"training": asdict(self.training), "words": self.words}
-        with replacing(path) as file:
+        about = {"training": asdict(self.training), "words": self.words, "data": data}
+        with replacing(Path(path)) as file:
             file.write(save(arrays, {name: orjson.dumps(v).decode() for name, v in about.items()}))
 
     @classmethod
-    def load(cls, path: Path) -> ParagraphModel:
-        """Read what `save` wrote; anything else is an error that names the file."""
+    def load(cls, path: str | os.PathLike[str], data: str | None = None) -> ParagraphModel:
+        """Read what `save` wrote; anything else is an error that names the file.
+
+        With `data`, so is a model that was learned from something else.
+        """
         try:
             with safe_open(path, framework="np") as file:
                 about = {name: orjson.loads(text) for name, text in file.metadata().items()}
+                if data not in (None, about.get("data", data)):
+                    raise DataError(f"{path}: holds a model of another data set; not used")
                 names = ("counts", "word_vectors", "nodes")
                 arrays = {name: file.get_tensor(name) for name in names}
             return cls(Training(**about["training"]), tuple(about["words"]), **arrays)

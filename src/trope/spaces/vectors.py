@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TypeAlias, runtime_checkable
@@ -38,14 +39,14 @@ class Vectors:
     def __len__(self) -> int:
         return len(self.values)
 
-    def save(self, path: Path) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write vectors and owners as one `safetensors` file, whole or not at all."""
         arrays = {"values": np.ascontiguousarray(self.values), "owners": self.owners}
-        with replacing(path) as file:
+        with replacing(Path(path)) as file:
             file.write(save(arrays, {"space": self.space, "data": self.data}))
 
     @classmethod
-    def load(cls, path: Path, data: str) -> Vectors:
+    def load(cls, path: str | os.PathLike[str], data: str) -> Vectors:
         """Read what `save` wrote; vectors of other items than `data` are refused."""
         try:
             with safe_open(path, framework="np") as file:

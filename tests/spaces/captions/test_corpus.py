@@ -8,6 +8,7 @@ import pytest
 
 import trope
 from trope.data.text import TextPreparation
+from trope.errors import UsageError
 from trope.spaces.captions import Corpus
 
 
@@ -60,3 +61,30 @@ def test_a_data_set_gives_one_image_a_row(tmp_path: Path) -> None:
 def test_images_must_divide_the_captions() -> None:
     with pytest.raises(ValueError, match="do not divide the 2 captions"):
         Corpus.from_captions([["a"], ["b"]], [1])
+
+
+@pytest.mark.usefixtures("untyped")
+def test_one_text_is_no_list_of_captions() -> None:
+    """To Python, a text is a list of its letters: what is measured would be letters."""
+    refused = {
+        "captions of image 1: a list is wanted, found 'two cats'": [["a dog"], "two cats"],
+        "captions of image 0: a list is wanted, found 't'": "two cats",
+        "captions of image 0: a list is wanted, found None": [None],
+        "captions of image 0: a list is wanted, found b'a'": [b"a"],
+    }
+    for told, images in refused.items():
+        with pytest.raises(UsageError, match=told):
+            Corpus.from_texts(images)  # type: ignore[arg-type]
+    for made in (["a", "dog"], 7, None):
+        with pytest.raises(
+            UsageError, match=r"a caption is a text, found .* \((list|int|NoneType)\)"
+        ):
+            Corpus.from_texts([["a dog", made]])  # type: ignore[list-item]
+    with pytest.raises(UsageError, match="captions of image 0: a list is wanted, found 'a dog'"):
+        Corpus.from_tokens(["a dog"])  # type: ignore[list-item]
+    with pytest.raises(UsageError, match="words of caption 1: a list is wanted, found 'a dog'"):
+        Corpus.from_tokens([[["a"], "a dog"]])  # type: ignore[list-item]
+    with pytest.raises(UsageError, match="words of caption 0: a list is wanted, found 'a dog'"):
+        Corpus.from_captions(["a dog"], [1])
+    with pytest.raises(UsageError, match=r"found 'x{59} \(str\)"):  # no megabyte on the screen
+        Corpus.from_texts(["x" * 1_000_000])

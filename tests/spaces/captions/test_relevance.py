@@ -49,7 +49,7 @@ def test_the_written_matrix_is_the_matrix(
 ) -> None:
     monkeypatch.setattr(relevance, "MEMORY", 4 * 24 * matrix.shape[1])
     path = tmp_path / "relevance.npy"
-    matrix.write(path)
+    matrix.write(str(path))
     written = np.load(path, mmap_mode="r")
     assert (written == matrix.rows(np.arange(matrix.shape[0]))).all()
 
@@ -133,6 +133,18 @@ def test_wrong_use_is_told(matrix: Matrix) -> None:
             matrix.rows(np.array(wrong))
         with pytest.raises(IndexError, match="but there are"):
             matrix.block(np.array([0]), np.array(wrong))
+
+
+@pytest.mark.usefixtures("untyped")
+def test_wrong_sides_and_rows_are_told() -> None:
+    matrix = Relevance("bleu").fit(CORPUS).on(CORPUS)
+    with pytest.raises(UsageError, match="of: no side 'captoin'; did you mean 'caption'"):
+        matrix.top(3, of="captoin")  # type: ignore[arg-type]
+    for wrong in ([0.5], [True], [[0]], 0):
+        with pytest.raises(UsageError, match="rows: a list of row numbers is wanted, found"):
+            matrix.rows(wrong)  # type: ignore[arg-type]
+    assert matrix.rows([]).shape == (0, matrix.shape[1])  # type: ignore[arg-type]
+    assert (matrix.rows([1]) == matrix.rows(np.array([1]))).all()  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("measure", ["cider", "cider-d", "cider-daa", "mean"])

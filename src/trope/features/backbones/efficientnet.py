@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -68,14 +69,20 @@ def network() -> Any:
 
 def _folded(model: Any) -> Any:
     """The same function, each normalization multiplied into its convolution: a quarter faster."""
-    _fold(model, "_conv_stem", "_bn0")
-    _fold(model, "_conv_head", "_bn1")
+    for place in normalized(model):
+        _fold(*place)
+    return model
+
+
+def normalized(model: Any) -> Iterator[tuple[Any, str, str]]:
+    """Every convolution and the normalization after it: the part that has both, and their names."""
+    yield model, "_conv_stem", "_bn0"
+    yield model, "_conv_head", "_bn1"
     for block in model._blocks:
         if hasattr(block, "_expand_conv"):
-            _fold(block, "_expand_conv", "_bn0")
-        _fold(block, "_depthwise_conv", "_bn1")
-        _fold(block, "_project_conv", "_bn2")
-    return model
+            yield block, "_expand_conv", "_bn0"
+        yield block, "_depthwise_conv", "_bn1"
+        yield block, "_project_conv", "_bn2"
 
 
 def _fold(module: Any, convolution: str, normalization: str) -> None:

@@ -11,14 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from jaxtyping import Float32, Int
+from jaxtyping import Int
 from scipy import sparse
 
-from trope.spaces.captions.compiled import compiled, spread
+from trope.compiled import compiled
 from trope.spaces.captions.corpus import Corpus
 from trope.spaces.captions.ngrams import LONGEST, Counts, count, order_of
-from trope.spaces.captions.postings import Postings, Rows, numbered
-from trope.spaces.captions.scoring import Against, Block
+from trope.spaces.captions.postings import Rows
+from trope.spaces.captions.scoring import Against, Block, filled
+from trope.spaces.captions.units import Entries, Units, part
 
 NLTK_EPSILON = 0.1
 COCO_TINY, COCO_SMALL = 1e-15, 1e-9
@@ -33,16 +34,8 @@ class Bleu:
     def on(self, corpus: Corpus) -> Precision:
         """Count the captions; for each image, the most a reference has of each n-gram."""
         counts = count(corpus)
-        images = _most_of_references(corpus, counts)
-        return Precision(
-            corpus,
-            numbered(counts.matrix),
-            counts.matrix.data,
-            numbered(images),
-            images.data,
-            counts.bounds,
-            self.coco,
-        )
+        images = Units.of(_most_of_references(corpus, counts))
+        return Precision(corpus, Units.of(counts.matrix), images, counts.bounds, self.coco)
 
 
 def bleu(corpus: Corpus) -> Bleu:
@@ -72,46 +65,41 @@ class Precision:
     """Counted captions and images."""
 
     corpus: Corpus
-    captions: sparse.csr_array = field(repr=False)
-    caption_counts: Float32[np.ndarray, " caption_entries"] = field(repr=False)
-    images: sparse.csr_array = field(repr=False)
-    image_counts: Float32[np.ndarray, " image_entries"] = field(repr=False)
+    captions: Units = field(repr=False)
+    images: Units = field(repr=False)
     bounds: Int[np.ndarray, " orders_and_end"]
     coco: bool
 
     def against(self, captions: Rows) -> Against:
         """Prepare some captions; what comes back scores any images against them."""
-        postings = Postings.of(self.captions[captions])
-        held = self.caption_counts[postings.entries]
-        order = order_of(postings.columns, self.bounds)
+        postings = self.captions.postings(captions)
+        held = (*self.captions.held(postings), order_of(postings.columns, self.bounds))
         sizes = self.corpus.lengths
         lengths, length = np.unique(sizes[captions], return_inverse=True)
 
         def score(rows: Rows) -> Block:
             references, groups = self.corpus.references(rows)
-            joined = postings.join(self.images[rows])
-            most = self.image_counts[joined.entries]
-            out = np.empty((len(rows), postings.count), np.float32)
-            spread(
+            met = self.images.met(postings, rows)
+            return filled(
                 len(rows),
-                lambda first, last: precisions(
-                    (joined.starts[first : last + 1], joined.slots, most),
-                    (postings.starts, postings.rows, held, order),
+                len(captions),
+                lambda first, last, out: precisions(
+                    part(met, first, last),
+                    held,
                     (groups[first : last + 1], sizes[references]),
                     (lengths, length),
                     self.coco,
-                    out[first:last],
+                    out,
                 ),
             )
-            return out
 
         return score
 
 
 @compiled
 def precisions(
-    image: tuple[np.ndarray, np.ndarray, np.ndarray],
-    postings: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+    image: Entries,
+    postings: Entries,
     references: tuple[np.ndarray, np.ndarray],
     captions: tuple[np.ndarray, np.ndarray],
     coco: bool,

@@ -11,15 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from jaxtyping import Float, Float32
-from scipy import sparse
+from jaxtyping import Float
 
-from trope.spaces.captions.compiled import compiled, spread
+from trope.compiled import compiled
 from trope.spaces.captions.corpus import Corpus
 from trope.spaces.captions.idf import Idf, per_image
 from trope.spaces.captions.ngrams import LONGEST, Counts
-from trope.spaces.captions.postings import Postings, Rows, numbered
-from trope.spaces.captions.scoring import Against, Block
+from trope.spaces.captions.postings import Rows
+from trope.spaces.captions.scoring import Against, Block, filled
+from trope.spaces.captions.units import Entries, Units
 
 SIGMA = 6.0
 SCALE = 10.0
@@ -39,13 +39,8 @@ class CiderD:
         idf = self.idf.columns(counts)[counts.matrix.indices]
         inverse = _inverse_norms(counts, idf)
         weights = idf**2 * counts.matrix.data * inverse / len(self.idf.weights)
-        return Clipped(
-            corpus,
-            numbered(counts.matrix),
-            counts.matrix.data,
-            weights.astype(np.float32),
-            inverse.astype(np.float32),
-        )
+        sides = (Units.of(counts.matrix, side.astype(np.float32)) for side in (weights, inverse))
+        return Clipped(corpus, *sides)
 
 
 def cider_d(corpus: Corpus) -> CiderD:
@@ -66,47 +61,43 @@ def _inverse_norms(
 
 @dataclass(frozen=True, eq=False)
 class Clipped:
-    """Counted captions; those of an image are compared one by one, as each has its length."""
+    """Counted captions; those of an image are compared one by one, as each has its length.
+
+    Beside its count, an n-gram has a weight as part of a reference and one as part of a caption.
+    """
 
     corpus: Corpus
-    captions: sparse.csr_array = field(repr=False)
-    counts: Float32[np.ndarray, " entries"] = field(repr=False)
-    as_reference: Float32[np.ndarray, " entries"] = field(repr=False)
-    as_caption: Float32[np.ndarray, " entries"] = field(repr=False)
+    references: Units = field(repr=False)
+    captions: Units = field(repr=False)
 
     def against(self, captions: Rows) -> Against:
         """Prepare some captions; what comes back scores any images against them."""
-        postings = Postings.of(self.captions[captions])
-        held = (self.counts[postings.entries], self.as_caption[postings.entries])
+        postings = self.captions.postings(captions)
         pairs = np.maximum(self.corpus.lengths - 1, 0)
+        held = (*self.captions.held(postings), pairs[captions])
         penalties = np.exp(-(np.arange(FARTHEST + 1.0) ** 2) / (2 * SIGMA**2))
 
         def score(rows: Rows) -> Block:
             references, groups = self.corpus.references(rows)
-            joined = postings.join(self.captions[references])
-            ours = (self.counts[joined.entries], self.as_reference[joined.entries])
-            out = np.empty((len(rows), postings.count), np.float32)
-            spread(
+            met = (*self.references.met(postings, references), pairs[references])
+            return filled(
                 len(rows),
-                lambda first, last: clipped_products(
-                    groups[first : last + 1],
-                    (joined.starts, joined.slots, *ours, pairs[references]),
-                    (postings.starts, postings.rows, *held, pairs[captions]),
-                    penalties,
-                    out[first:last],
+                len(captions),
+                lambda first, last, out: clipped_products(
+                    groups[first : last + 1], met, held, penalties, out
                 ),
             )
-            return out
 
         return score
 
 
-Held = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-
-
 @compiled
 def clipped_products(
-    groups: np.ndarray, references: Held, captions: Held, penalties: np.ndarray, out: np.ndarray
+    groups: np.ndarray,
+    references: Entries,
+    captions: Entries,
+    penalties: np.ndarray,
+    out: np.ndarray,
 ) -> None:
     """Clipped sums for each reference, times the penalty, averaged over an image's references."""
     starts, slots, counts, weights, lengths = references

@@ -11,7 +11,8 @@ import numpy as np
 from jaxtyping import Int
 
 from trope.data.pairs import Pairs
-from trope.data.text import TextPreparation, prepare, tokenize
+from trope.data.text import TextPreparation, listed, prepare, tokenize
+from trope.errors import UsageError
 
 Tokens = Sequence[str]
 
@@ -37,13 +38,15 @@ class Corpus:
     @classmethod
     def from_tokens(cls, images: Iterable[Sequence[Tokens]]) -> Corpus:
         """From the captions of each image, split into words."""
-        per_image = list(images)
+        per_image = [listed(some, f"captions of image {i}") for i, some in enumerate(images)]
         captions = list(chain.from_iterable(per_image))
         return cls.from_captions(captions, [len(references) for references in per_image])
 
     @classmethod
     def from_captions(cls, captions: Sequence[Tokens], counts: Sequence[int]) -> Corpus:
         """From all captions, split into words, and how many of them each image has."""
+        for i, caption in enumerate(captions):
+            listed(caption, f"words of caption {i}")
         numbers: dict[str, int] = {}
         flat = chain.from_iterable(captions)
         tokens = np.fromiter((numbers.setdefault(w, len(numbers)) for w in flat), np.int64)
@@ -55,9 +58,8 @@ class Corpus:
     ) -> Corpus:
         """From the captions of each image as they were written, in any script."""
         settings = settings or TextPreparation()
-        return cls.from_tokens(
-            [tokenize(prepare(text, settings)) for text in texts] for texts in images
-        )
+        per_image = (listed(some, f"captions of image {i}") for i, some in enumerate(images))
+        return cls.from_tokens([_words(text, settings) for text in some] for some in per_image)
 
     @classmethod
     def from_pairs(cls, pairs: Pairs, settings: TextPreparation | None = None) -> Corpus:
@@ -97,6 +99,12 @@ class Corpus:
         """One long caption for each image: all its references in a row."""
         ends = np.arange(self.image_count + 1)
         return Corpus(self.words, self.tokens, self.starts[self.images], ends)
+
+
+def _words(text: str, settings: TextPreparation) -> list[str]:
+    if not isinstance(text, str):
+        raise UsageError(f"a caption is a text, found {text!r:.60} ({type(text).__name__})")
+    return tokenize(prepare(text, settings))
 
 
 def _ends(lengths: Iterable[int]) -> Int[np.ndarray, " ends"]:

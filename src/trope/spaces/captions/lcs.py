@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import UInt64
 
-from trope.spaces.captions.compiled import compiled
+from trope.compiled import compiled
 from trope.spaces.captions.corpus import Corpus
 
 WORD = 64
@@ -62,10 +62,13 @@ def _pass(table: np.ndarray, other: np.ndarray, carries: np.ndarray) -> np.uint6
     """The bits of one strip after all words of the other text; carries go in and come out."""
     bits = ~np.uint64(0)
     for k in range(len(other)):
-        matches = table[other[k]]
-        held = bits & matches
-        half = bits + held
-        whole = half + carries[k]
-        carries[k] = np.uint64(half < bits) | np.uint64(whole < half)
-        bits = whole | (bits & ~matches)
+        bits, carries[k] = step(bits, table[other[k]], carries[k])
     return bits
+
+
+@compiled
+def step(bits: np.uint64, matches: np.uint64, carry: np.uint64) -> tuple[np.uint64, np.uint64]:
+    """The bits of a strip and the carry after one more word, which stands where `matches` are."""
+    half = bits + (bits & matches)
+    whole = half + carry
+    return whole | (bits & ~matches), np.uint64(half < bits) | np.uint64(whole < half)

@@ -9,21 +9,27 @@ relevance.write(path)                  # the whole matrix, for `numpy.load(path,
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from jaxtyping import Float32, Int
 
+from trope.errors import UsageError, suggestion
 from trope.files import replacing
+from trope.neighbors.rows import existing
 from trope.runtime import progress
 from trope.spaces.captions.corpus import Corpus
 from trope.spaces.captions.measures import named
 from trope.spaces.captions.postings import Rows
 from trope.spaces.captions.scoring import Against, Block, Measure, Scorer
+
+Side: TypeAlias = Literal["image", "caption"]
+SIDES: tuple[Side, ...] = get_args(Side)
 
 # Sums over this many captions stay in a core's own cache.
 TILE = 16_384
@@ -78,31 +84,33 @@ class Matrix:
 
     def block(self, images: Rows, captions: Rows) -> Block:
         """Some images against some captions, in the given order."""
-        images, captions = _checked(images, self.shape[0]), _checked(captions, self.shape[1])
+        images, captions = existing(images, self.shape[0]), existing(captions, self.shape[1])
         return self.scorer.against(captions)(images)
 
     def rows(self, images: Rows) -> Block:
         """Some images against all captions."""
-        images = _checked(images, self.shape[0])
+        images = existing(images, self.shape[0])
         out = np.empty((len(images), self.shape[1]), np.float32)
         for first, against in zip(range(0, self.shape[1], TILE), self._tiles, strict=True):
             out[:, first : first + TILE] = against(images)
         return out
 
-    def top(self, k: int, of: Literal["image", "caption"] = "image") -> Top:
+    def top(self, k: int, of: Side = "image") -> Top:
         """The `k` best captions of every image, or images of every caption; fewer if there are."""
         if k < 1:
             raise ValueError(f"k must be at least 1, found {k}")
+        if of not in SIDES:
+            raise UsageError(f"of: no side '{of}'{suggestion(str(of), SIDES)}")
         best = [_best(block, k) for block in self._blocks(of)]
         width = min(k, self.shape[of == "image"])
         columns = np.concatenate([np.zeros((0, width), np.int64), *(found[0] for found in best)])
         scores = np.concatenate([np.zeros((0, width), np.float32), *(found[1] for found in best)])
         return Top(columns, scores)
 
-    def write(self, path: Path) -> None:
+    def write(self, path: str | os.PathLike[str]) -> None:
         """Write the whole matrix as a `.npy` file, block by block, whole or not at all."""
         about = {"descr": "<f4", "fortran_order": False, "shape": self.shape}
-        with replacing(path) as handle:
+        with replacing(Path(path)) as handle:
             np.lib.format.write_array_header_1_0(handle, about)
             for block in self._blocks("image"):
                 handle.write(np.ascontiguousarray(block, "<f4").data)
@@ -116,7 +124,7 @@ class Matrix:
             for first in range(0, len(everything), TILE)
         ]
 
-    def _blocks(self, of: Literal["image", "caption"]) -> Iterator[Block]:
+    def _blocks(self, of: Side) -> Iterator[Block]:
         """The whole matrix, or its transpose, a bounded number of rows at a time."""
         rows, columns = self.shape if of == "image" else self.shape[::-1]
         everything = np.arange(columns)
@@ -126,14 +134,6 @@ class Matrix:
         step = max(1, MEMORY // (BYTES_PER_SCORE * max(1, columns)))
         for first in progress(range(0, rows, step), "relevance"):
             yield part(np.arange(first, min(rows, first + step)))
-
-
-def _checked(rows: Rows, count: int) -> Rows:
-    """Row numbers that exist; a negative one would silently mean another row."""
-    rows = np.asarray(rows, np.int64)
-    if len(rows) and (rows.min() < 0 or rows.max() >= count):
-        raise IndexError(f"rows from {rows.min()} to {rows.max()}, but there are {count}")
-    return rows
 
 
 def _best(block: Block, k: int) -> Top:

@@ -13,12 +13,12 @@ import numpy as np
 from jaxtyping import UInt64
 from scipy import sparse
 
-from trope.spaces.captions.compiled import compiled, spread
+from trope.compiled import compiled
 from trope.spaces.captions.corpus import Corpus
 from trope.spaces.captions.lcs import WORD, position_masks, strips, zeros_in
 from trope.spaces.captions.ngrams import count
-from trope.spaces.captions.postings import Postings, Rows, numbered
-from trope.spaces.captions.scoring import Against, Block
+from trope.spaces.captions.postings import Rows, numbered
+from trope.spaces.captions.scoring import Against, Block, filled
 from trope.spaces.captions.units import Entries, Units, shared
 
 
@@ -32,8 +32,8 @@ class Rouge:
         shape = (corpus.caption_count, len(corpus.words))
         data = np.zeros(len(corpus.tokens), np.int8)
         spoken = sparse.csr_array((data, corpus.tokens, corpus.starts), shape=shape)
-        words, pairs = Units.of(counts, 0), Units.of(counts, 1)
-        return Overlap(corpus, words, pairs, numbered(spoken), position_masks(corpus))
+        words, pairs = (Units.of_order(counts, order) for order in (0, 1))
+        return Overlap(corpus, words, pairs, Units(numbered(spoken), ()), position_masks(corpus))
 
 
 def rouge(corpus: Corpus) -> Rouge:
@@ -48,13 +48,13 @@ class Overlap:
     corpus: Corpus
     words: Units
     pairs: Units
-    spoken: sparse.csr_array = field(repr=False)
+    spoken: Units = field(repr=False)
     masks: UInt64[np.ndarray, " entries"] = field(repr=False)
 
     def against(self, captions: Rows) -> Against:
         """Prepare some captions; what comes back scores any images against them."""
         corpus = self.corpus
-        words, pairs = (Postings.of(u.matrix[captions]) for u in (self.words, self.pairs))
+        words, pairs = (units.postings(captions) for units in (self.words, self.pairs))
         held_words, held_pairs = self.words.held(words), self.pairs.held(pairs)
         masks = self.masks[words.entries]
         lengths = corpus.lengths[captions]
@@ -63,24 +63,23 @@ class Overlap:
 
         def score(rows: Rows) -> Block:
             references, groups = corpus.references(rows)
-            spoken = words.join(self.spoken[references])
+            spoken = self.spoken.met(words, references)
             word, pair = self.words.met(words, references), self.pairs.met(pairs, references)
             sizes = corpus.lengths[references]
             whole = (corpus.tokens, corpus.starts[references], sizes)
-            out = np.empty((len(rows), len(captions)), np.float32)
-            spread(
+            return filled(
                 len(rows),
-                lambda first, last: best_overlaps(
+                len(captions),
+                lambda first, last, out: best_overlaps(
                     groups[first : last + 1],
                     (word, held_words),
                     (pair, held_pairs),
-                    (spoken.starts, spoken.slots, masks),
+                    (*spoken, masks),
                     (sizes, lengths),
                     (whole, texts, long, len(corpus.words)),
-                    out[first:last],
+                    out,
                 ),
             )
-            return out
 
         return score
 

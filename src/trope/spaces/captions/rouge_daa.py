@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import Int
 
-from trope.spaces.captions.compiled import compiled, spread
+from trope.compiled import compiled
 from trope.spaces.captions.corpus import Corpus
 from trope.spaces.captions.lcs import WORD
 from trope.spaces.captions.ngrams import count
-from trope.spaces.captions.postings import Postings, Rows
-from trope.spaces.captions.scoring import Against, Block
+from trope.spaces.captions.postings import Rows
+from trope.spaces.captions.scoring import Against, Block, filled
 from trope.spaces.captions.subsequences import Table, common_words, common_words_of_long
-from trope.spaces.captions.units import Entries, Units, shared
+from trope.spaces.captions.units import Entries, Units, part, shared
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class RougeDaa:
         """The sets of words and word pairs of captions and of images."""
         captions = count(corpus, 2)
         images = count(corpus.joined(), 2, captions.numbering)
-        sets = [[Units.of(counts, n).once() for n in (0, 1)] for counts in (captions, images)]
+        sets = [[Units.of_order(counts, n).once() for n in (0, 1)] for counts in (captions, images)]
         return Common(corpus, *sets)
 
 
@@ -49,7 +49,7 @@ class Common:
 
     def against(self, captions: Rows) -> Against:
         """Prepare some captions; what comes back scores any images against them."""
-        words, pairs = (Postings.of(units.matrix[captions]) for units in self.captions)
+        words, pairs = (units.postings(captions) for units in self.captions)
         held_words, held_pairs = self.captions[0].held(words), self.captions[1].held(pairs)
         sizes = [_sizes(units, captions) for units in self.captions]
         corpus = self.corpus
@@ -59,20 +59,18 @@ class Common:
             word, pair = self.images[0].met(words, rows), self.images[1].met(pairs, rows)
             theirs = [_sizes(units, rows) for units in self.images]
             longest = int(corpus.lengths.max(initial=0))
-            out = np.empty((len(rows), len(captions)), np.float32)
-            spread(
+            return filled(
                 len(rows),
-                lambda first, last: common(
-                    (first, last),
-                    ((word, held_words), (pair, held_pairs)),
-                    ((theirs[0], sizes[0]), (theirs[1], sizes[1])),
+                len(captions),
+                lambda first, last, out: common(
+                    ((part(word, first, last), held_words), (part(pair, first, last), held_pairs)),
+                    ((theirs[0][first:last], sizes[0]), (theirs[1][first:last], sizes[1])),
                     texts,
-                    (rows, captions),
+                    (rows[first:last], captions),
                     (len(corpus.words), longest),
                     out,
                 ),
             )
-            return out
 
         return score
 
@@ -88,7 +86,6 @@ Sizes = tuple[np.ndarray, np.ndarray]
 
 @compiled
 def common(
-    part: tuple[int, int],
     units: tuple[Both, Both],
     sizes: tuple[Sizes, Sizes],
     texts: tuple[np.ndarray, np.ndarray, np.ndarray],
@@ -102,7 +99,7 @@ def common(
     bits = np.empty((2, room[1]), np.uint64)
     table = (bits[0], bits[1], np.empty(room[1], np.int64))
     masks, seen = np.zeros(room[0], np.uint64), np.full(room[0], -1)
-    for i in range(part[0], part[1]):
+    for i in range(out.shape[0]):
         shared(words[0], words[1], i, found[0])
         shared(pairs[0], pairs[1], i, found[1])
         mark = i * len(captions)  # an image may be asked for twice, a place is there once

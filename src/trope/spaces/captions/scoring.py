@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float32
 
+from trope.compiled import spread
 from trope.spaces.captions.corpus import Corpus
 from trope.spaces.captions.postings import Rows
 
@@ -34,3 +35,10 @@ class Measure(Protocol):
 
 # How a measure learns from a corpus; most learn nothing.
 Fit = Callable[[Corpus], Measure]
+
+
+def filled(images: int, captions: int, work: Callable[[int, int, Block], None]) -> Block:
+    """A block of scores, its rows filled by `work(first, last, part of the block)` on all cores."""
+    block = np.empty((images, captions), np.float32)
+    spread(images, captions, lambda first, last: work(first, last, block[first:last]))
+    return block

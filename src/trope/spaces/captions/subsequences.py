@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from trope.spaces.captions.compiled import compiled
-from trope.spaces.captions.lcs import WORD, zeros_in
+from trope.compiled import compiled
+from trope.spaces.captions.lcs import WORD, step, zeros_in
 
 # The bits of some rows, where the row's word stands in the caption, and in the text.
 Table = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -132,11 +132,7 @@ def _rows(
     bits = ~np.uint64(0)
     for k in range(start, end):
         matches = masks[text[k]]
-        held = bits & matches
-        half = bits + held
-        whole = half + carries[k]
-        carries[k] = np.uint64(half < bits) | np.uint64(whole < half)
-        bits = whole | (bits & ~matches)
+        bits, carries[k] = step(bits, matches, carries[k])
         rows[k * width + strip], places[k * width + strip] = bits, matches
 
 

@@ -10,15 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from jaxtyping import Float32
 from scipy import sparse
 
-from trope.spaces.captions.compiled import compiled, spread
+from trope.compiled import compiled
 from trope.spaces.captions.corpus import Corpus
 from trope.spaces.captions.idf import Idf, per_image
 from trope.spaces.captions.ngrams import LONGEST, Counts
-from trope.spaces.captions.postings import Postings, Rows, numbered
-from trope.spaces.captions.scoring import Against, Block
+from trope.spaces.captions.postings import Rows
+from trope.spaces.captions.scoring import Against, Block, filled
+from trope.spaces.captions.units import Entries, Units, part
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class TfIdf:
         counts = self.idf.count(corpus)
         captions = unit_vectors(counts, self.idf.columns(counts))
         images = _mean_of_references(corpus, captions) * np.float32(1 / len(self.idf.weights))
-        return Cosine(numbered(captions), captions.data, numbered(images), images.data)
+        return Cosine(Units.of(captions), Units.of(images))
 
 
 def cider(corpus: Corpus) -> TfIdf:
@@ -63,50 +63,32 @@ def _mean_of_references(corpus: Corpus, captions: sparse.csr_array) -> sparse.cs
 
 @dataclass(frozen=True, eq=False)
 class Cosine:
-    """Images and captions as sparse rows of numbered entries; the score is their product."""
+    """Images and captions as sparse rows; the score is their product."""
 
-    captions: sparse.csr_array = field(repr=False)
-    caption_values: Float32[np.ndarray, " caption_entries"] = field(repr=False)
-    images: sparse.csr_array = field(repr=False)
-    image_values: Float32[np.ndarray, " image_entries"] = field(repr=False)
+    captions: Units = field(repr=False)
+    images: Units = field(repr=False)
 
     def against(self, captions: Rows) -> Against:
         """Prepare some captions; what comes back scores any images against them."""
-        postings = Postings.of(self.captions[captions])
-        values = self.caption_values[postings.entries]
+        postings = self.captions.postings(captions)
+        held = self.captions.held(postings)
 
         def score(rows: Rows) -> Block:
-            joined = postings.join(self.images[rows])
-            weights = self.image_values[joined.entries]
-            out = np.empty((len(rows), postings.count), np.float32)
-            spread(
+            met = self.images.met(postings, rows)
+            return filled(
                 len(rows),
-                lambda first, last: products(
-                    joined.starts[first : last + 1],
-                    joined.slots,
-                    weights,
-                    postings.starts,
-                    postings.rows,
-                    values,
-                    out[first:last],
-                ),
+                len(captions),
+                lambda first, last, out: products(part(met, first, last), held, out),
             )
-            return out
 
         return score
 
 
 @compiled
-def products(
-    starts: np.ndarray,
-    slots: np.ndarray,
-    weights: np.ndarray,
-    posting_starts: np.ndarray,
-    posting_rows: np.ndarray,
-    values: np.ndarray,
-    out: np.ndarray,
-) -> None:
+def products(images: Entries, captions: Entries, out: np.ndarray) -> None:
     """Each row's entries times the postings they meet, summed in double precision."""
+    starts, slots, weights = images
+    posting_starts, posting_rows, values = captions
     sums = np.empty(out.shape[1])
     for i in range(out.shape[0]):
         sums.fill(0)

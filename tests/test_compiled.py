@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 import trope
-from trope.spaces.captions import compiled
+from trope import compiled
 
 
-@pytest.mark.parametrize("rows", [0, 1, 63, 64, 65, 1_000])
+@pytest.mark.parametrize("rows", [0, 1, 5, 64, 65, 1_000])
+@pytest.mark.parametrize("columns", [1, 10_000])
 @pytest.mark.parametrize("cores", [1, 2, 7])
 def test_every_row_is_worked_on_once(
-    rows: int, cores: int, monkeypatch: pytest.MonkeyPatch
+    rows: int, columns: int, cores: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compiled, "cores", lambda: cores)
     visits = np.zeros(rows, int)
@@ -23,8 +24,18 @@ def test_every_row_is_worked_on_once(
     def work(first: int, last: int) -> None:
         visits[first:last] += 1
 
-    compiled.spread(rows, work)
+    compiled.spread(rows, columns, work)
     assert (visits == 1).all()
+
+
+def test_few_long_rows_are_shared_among_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled, "cores", lambda: 2)
+    parts: list[tuple[int, int]] = []
+    compiled.spread(4, 10_000, lambda first, last: parts.append((first, last)))
+    assert sorted(parts) == [(0, 1), (1, 2), (2, 3), (3, 4)]
+    parts.clear()
+    compiled.spread(4, 10, lambda first, last: parts.append((first, last)))
+    assert parts == [(0, 4)]
 
 
 def test_an_error_in_a_thread_is_not_lost() -> None:
@@ -32,13 +43,13 @@ def test_an_error_in_a_thread_is_not_lost() -> None:
         raise ValueError("of a part")
 
     with pytest.raises(ValueError, match="of a part"):
-        compiled.spread(500, work)
+        compiled.spread(500, 500, work)
 
 
 def test_nowhere_to_keep_compiled_code(tmp_path: Path) -> None:
     """Neither the package's folder nor the user's can be written: compiled in memory, at work."""
     program = """
-from trope.spaces.captions.compiled import compiled
+from trope.compiled import compiled
 
 @compiled
 def double(x):

@@ -1,4 +1,4 @@
-"""Machine code for the inner loops: compiled on first use, kept on disk, run on every core.
+"""Machine code for inner loops: compiled on first use, kept on disk, run on every core.
 
 Threads are our own and the code holds no lock of Python's: unlike the compiler's parallel loops it
 may be called from several threads, and from workers forked later.
@@ -18,7 +18,7 @@ from trope.runtime import cores
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
 
-SMALL = 64
+SMALL = 2**14  # numbers that are worked through sooner than a thread starts
 
 
 def compiled(function: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
@@ -30,12 +30,12 @@ def compiled(function: Callable[Arguments, Answer]) -> Callable[Arguments, Answe
         return cast(Callable[Arguments, Answer], numba.njit(nogil=True)(plain))
 
 
-def spread(rows: int, work: Callable[[int, int], None]) -> None:
+def spread(rows: int, columns: int, work: Callable[[int, int], None]) -> None:
     """Do `work(first, last)` for consecutive parts of the rows, on all cores at once."""
-    if rows < SMALL or cores() == 1:
+    if rows * columns < SMALL or cores() == 1:
         work(0, rows)
         return
-    step = max(SMALL // 4, -(-rows // (8 * cores())))
+    step = -(-rows // (8 * cores()))
     parts = [(first, min(rows, first + step)) for first in range(0, rows, step)]
     with ThreadPoolExecutor(cores()) as pool:
         list(pool.map(lambda part: work(*part), parts))
