@@ -28,6 +28,25 @@ def test_rows_have_length_one_and_zeros_stay() -> None:
 
 
 @settings(max_examples=30)
+@given(seed=st.integers(0, 99), shape=st.sampled_from([(3, 4), (2, 3, 4)]))
+def test_normalized_as_torch_does_with_its_gradient(seed: int, shape: tuple[int, ...]) -> None:
+    random = torch.Generator().manual_seed(seed)
+    given = torch.randn(shape, generator=random, dtype=torch.float64, requires_grad=True)
+    toward = torch.randn(shape, generator=random, dtype=torch.float64)
+    sides = normalize(given), torch.nn.functional.normalize(given, dim=-1)
+    mine, theirs = (torch.autograd.grad((side * toward).sum(), given)[0] for side in sides)
+    assert torch.allclose(sides[0], sides[1], rtol=0, atol=1e-12)
+    assert torch.allclose(mine, theirs, rtol=0, atol=1e-12)
+
+
+def test_a_row_of_zeros_passes_no_gradient() -> None:
+    rows = torch.tensor([[0.0, 0.0], [1e-20, 0.0], [0.0, 2.0]], requires_grad=True)
+    normalize(rows).sum().backward()
+    assert rows.grad is not None
+    assert rows.grad.tolist() == [[0, 0], [0, 0], [0.5, 0]]
+
+
+@settings(max_examples=30)
 @given(size=sizes)
 def test_log_one_plus_sum_exp(size: tuple[int, int, int]) -> None:
     values, allowed = drawn(*size)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
-from torch.nn import functional
 
-EPSILON = 1e-12
+SHORTEST = 1e-12  # a vector below this length has no direction
 NEAREST = 1e-4  # added to squared distances: the root has no derivative at zero
 
 
 def normalize(vectors: Float[Tensor, "*n d"]) -> Float[Tensor, "*n d"]:
-    """Rows of length one; a row of zeros stays as it is."""
-    return functional.normalize(vectors, dim=-1, eps=EPSILON)
+    """Rows of length one; a row of zeros stays as it is, and no gradient passes it."""
+    length: Tensor = torch.linalg.vector_norm(vectors, dim=-1, keepdim=True)
+    return vectors / length.masked_fill(length < SHORTEST, torch.inf)
 
 
 def log_one_plus_sum_exp(

@@ -24,12 +24,13 @@ class Encoded:
 class Near:
     """For each pair of the batch one other pair: a semantic neighbor, or another text of its image.
 
-    `same` marks the pairs of the batch that have the neighbor's image or text; `there` is False
-    where a pair has no neighbor and what stands here means nothing.
+    A side that the loss does not need is None. `same` marks the pairs of the batch that have the
+    neighbor's image or text; `there` is False where a pair has no neighbor and what stands here
+    means nothing.
     """
 
-    image: Encoded
-    text: Encoded
+    image: Encoded | None
+    text: Encoded | None
     same: Bool[Tensor, "n n"]
     there: Bool[Tensor, " n"] | None = None
 

@@ -60,5 +60,17 @@ def test_dropout_is_for_training() -> None:
     assert torch.equal(frozen.eval()(given).whole, given)
 
 
+def test_parts_and_whole_of_an_item_lose_the_same_channels() -> None:
+    frozen, given = Frozen(50, 0.5, unit=False), values(3, 4, 50)
+    torch.manual_seed(0)
+    found = frozen(given)
+    kept = found.whole != 0
+    assert not torch.equal(kept[0], kept[1])
+    torch.testing.assert_close(found.whole, 2 * given.mean(dim=1) * kept)
+    torch.testing.assert_close(found.parts, 2 * given * kept[:, None])
+    again = frozen.eval()(given)
+    assert torch.equal(again.parts, given)
+
+
 def test_nothing_is_learned() -> None:
     assert not list(Frozen(4, 0.1, unit=True).parameters())

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -106,6 +108,17 @@ def test_it_starts_from_vectors_learned_elsewhere() -> None:
     expected[[3, 8]] = vectors[[3, 8]]
     assert torch.equal(made.words.weight, expected)
     assert made.words.weight.requires_grad
+
+
+def test_weights_start_as_xavier_says() -> None:
+    torch.manual_seed(0)
+    made = Gru(500, TextSettings(words=100, hidden=60))
+    for weight in (made.gru.weight_ih_l0, made.gru.weight_hh_l0, made.words.weight):
+        bound = math.sqrt(6 / sum(weight.shape))
+        assert weight.abs().max() <= bound
+        assert weight.std().item() == pytest.approx(bound / math.sqrt(3), rel=0.03)
+    assert not made.gru.bias_ih_l0.any()
+    assert not made.gru.bias_hh_l0.any()
 
 
 def test_padding_is_not_learned() -> None:

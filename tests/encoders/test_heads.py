@@ -11,6 +11,8 @@ from torch import nn
 from trope.encoders.content import Content
 from trope.encoders.heads import Linear, PieNet, head
 from trope.encoders.settings import HeadSettings
+from trope.losses.penalties import diversity
+from trope.views import View
 
 WHOLE, PART = 6, 5
 
@@ -112,10 +114,50 @@ def test_without_a_mask_all_parts_are_real() -> None:
     )
 
 
-def test_an_item_without_parts_has_finite_points() -> None:
-    net, items = pie_net(2), content(3, [0, 2], longest=2)
-    found = net(Content(items.whole, items.parts * items.present[:, :, None], items.present))
-    assert torch.isfinite(found.points).all()
+@pytest.mark.parametrize("senses", [1, 2])
+@pytest.mark.parametrize("bias", [0.0, 1e-9, 1e-3])
+@settings(max_examples=10)
+@given(size=st.integers(2, 70))
+def test_an_item_without_parts_is_zero_and_its_gradient_too(
+    senses: int, bias: float, size: int
+) -> None:
+    made = head(WHOLE, PART, HeadSettings(size, senses))
+    nn.init.constant_(made.map.bias, bias)
+    whole = torch.zeros(2, WHOLE, requires_grad=True)
+    parts = torch.zeros(2, 3, PART, requires_grad=True)
+    found = made(Content(whole, parts, torch.zeros(2, 3, dtype=torch.bool)))
+    assert not found.mean.any()
+    toward = torch.linspace(-1, 1, size)
+    total = (found.mean * toward).sum()
+    if found.points is not None:
+        assert not found.points.any()
+        assert not found.residuals.any()
+        view = View(found, found, torch.eye(2, dtype=torch.bool))
+        total = total + (found.points * toward).sum() + diversity(view)
+    total.backward()
+    assert not any(p.grad.any() for p in (whole, *made.parameters()) if p.grad is not None)
+
+
+@pytest.mark.parametrize("senses", [1, 2])
+def test_zeros_are_nothing_where_parts_are_not_told(senses: int) -> None:
+    """As the vector of a sentence without words."""
+    made = head(WHOLE, PART, HeadSettings(8, senses))
+    nn.init.constant_(made.map.bias, 0.3)
+    whole = torch.zeros(2, WHOLE)
+    whole[1, 0] = 1
+    parts = torch.zeros(2, 3, PART) if senses > 1 else None
+    found = made(Content(whole, parts))
+    assert not found.mean[0].any()
+    assert found.mean[1].norm().item() == pytest.approx(1)
+    found.mean[0].sum().backward()
+    assert not any(p.grad.any() for p in made.parameters() if p.grad is not None)
+
+
+@pytest.mark.parametrize(("attention", "hidden"), [(0, PART // 2), (3, 3)])
+def test_the_layer_inside_attention(attention: int, hidden: int) -> None:
+    made = PieNet(WHOLE, PART, HeadSettings(4, 2, attention=attention))
+    assert made.look.weight.shape == (hidden, PART)
+    assert made.weigh.weight.shape == (2, hidden)
 
 
 @pytest.mark.parametrize("senses", [1, 2, 3])

@@ -12,6 +12,7 @@ from trope.data.vocabulary import PAD
 from trope.encoders import inputs
 from trope.encoders.inputs import Inputs, Mapped, Rows, Tokens, Words, stored
 from trope.features import FeatureTable
+from trope.features.tokens import Ragged, TokenTable
 
 RANDOM = np.random.default_rng(0)
 VALUES = RANDOM.normal(size=(7, 3)).astype(np.float32)
@@ -62,7 +63,7 @@ def test_tokens_are_cut_after_the_longest_chosen() -> None:
     lengths = [3, 5, 0, 1]
     for i, length in enumerate(lengths):
         values[i, :length] = RANDOM.normal(size=(length, 2))
-    made = Tokens(torch.from_numpy(values))
+    made = Tokens(TokenTable.of(Ragged.of(values)))
     assert len(made) == 4
     found = list(made.batches([np.array([3, 0]), np.array([2]), np.array([1, 2])], None))
     for items, longest, (tokens, present) in zip(
@@ -92,7 +93,7 @@ def test_words_equal_plain_lists(texts: list[list[int]], data: st.DataObject) ->
     "made",
     [
         lambda: Rows(torch.zeros(3, 2)),
-        lambda: Tokens(torch.zeros(3, 2, 2)),
+        lambda: Tokens(TokenTable.of(Ragged.of(np.zeros((3, 2, 2))))),
         lambda: Mapped(table(VALUES)),
         lambda: Words.of([np.array([4, 5]), np.array([6])]),
     ],

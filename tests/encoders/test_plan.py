@@ -23,7 +23,7 @@ from trope.errors import DataError
 from trope.features import BACKBONES
 from trope.features.sentences import sentence_encoder
 
-SMALL = TextSettings(words=4, hidden=6)
+SMALL = TextSettings(words=4, hidden=6, min_count=1)
 
 
 @pytest.fixture(autouse=True)
@@ -67,8 +67,16 @@ def test_texts_are_prepared_and_cut(tmp_path: Path) -> None:
     assert [made.words[i - 2] for i in found.flat] == ["one", "two", "three"]
 
 
-def test_rare_words_are_left_out(pairs: Pairs) -> None:
-    assert plan(text=replace(SMALL, min_count=2)).fitted(pairs).words == ("ship",)
+def test_words_seen_once_stand_for_the_unknown(pairs: Pairs) -> None:
+    made = plan(text=TextSettings(words=4, hidden=6)).fitted(pairs)
+    assert made.words == ("ship",)
+    ((ids, _),) = made.texts(pairs).inputs.batches([np.array([0])], None)
+    assert ids.tolist() == [[UNKNOWN, UNKNOWN, 2]]
+
+
+def test_no_word_is_frequent_enough(pairs: Pairs) -> None:
+    with pytest.raises(DataError, match=r"no word occurs 3 times.*lower text\.min_count"):
+        plan(text=replace(SMALL, min_count=3)).fitted(pairs)
 
 
 def test_no_words_to_learn_from(tmp_path: Path) -> None:
@@ -143,31 +151,59 @@ def test_features_of_another_size_are_refused(pairs: Pairs) -> None:
 @pytest.mark.parametrize("senses", [1, 2])
 def test_the_same_seed_gives_the_same_model(pairs: Pairs, senses: int) -> None:
     made = fitted(pairs, senses)
-    states = []
-    for seed in (5, 5, 6):
-        torch.manual_seed(seed)
-        states.append(made.model().state_dict())
-    first, again, other = states
+    first, again, other = (made.model(seed).state_dict() for seed in (5, 5, 6))
     assert all(torch.equal(first[name], again[name]) for name in first)
-    assert not all(torch.equal(first[name], other[name]) for name in first)
+    learned = [name for name in first if first[name].ndim > 1]  # others start as zeros and ones
+    assert learned
+    assert not any(torch.equal(first[name], other[name]) for name in learned)
+
+
+def test_models_start_equal_in_what_they_share(pairs: Pairs) -> None:
+    words = fitted(pairs)
+    sentences = replace(words, text=TextSettings("sentence"), text_size=384)
+    several = replace(words, head=replace(words.head, senses=2))
+    one, other, third = (made.model(3) for made in (words, sentences, several))
+    assert torch.equal(one.image.head.map.weight, other.image.head.map.weight)
+    assert torch.equal(one.image.head.map.weight, third.image.head.map.weight)
+    assert torch.equal(one.text.head.map.weight, third.text.head.map.weight)
+    assert equal(one.text.encoder, third.text.encoder)
+
+
+def test_parts_of_one_shape_start_differently() -> None:
+    made = Plan(text=TextSettings("sentence"), image_size=9, text_size=9).model(0)
+    assert not torch.equal(made.image.head.map.weight, made.text.head.map.weight)
+
+
+def test_building_a_model_leaves_random_numbers_alone(pairs: Pairs) -> None:
+    made = fitted(pairs)
+    torch.manual_seed(0)
+    expected = torch.rand(3)
+    torch.manual_seed(0)
+    made.model(7)
+    assert torch.equal(torch.rand(3), expected)
+
+
+def equal(one: torch.nn.Module, other: torch.nn.Module) -> bool:
+    pairs = zip(one.state_dict().values(), other.state_dict().values(), strict=True)
+    return all(torch.equal(mine, theirs) for mine, theirs in pairs)
 
 
 def test_a_model_has_the_parts_that_the_plan_names(pairs: Pairs) -> None:
     made = fitted(pairs)
-    model = made.model()
+    model = made.model(0)
     assert isinstance(model.image.encoder, Frozen)
     assert isinstance(model.text.encoder, Gru)
     assert isinstance(model.image.head, Linear)
     assert model.text.encoder.words.weight.shape == (len(made.words) + 2, 4)
     sentences = replace(made, text=TextSettings("sentence"), text_size=384)
-    assert isinstance(sentences.model().text.encoder, Frozen)
-    assert isinstance(fitted(pairs, senses=2).model().text.head, PieNet)
+    assert isinstance(sentences.model(0).text.encoder, Frozen)
+    assert isinstance(fitted(pairs, senses=2).model(0).text.head, PieNet)
 
 
 @pytest.mark.parametrize("senses", [1, 2])
 def test_what_the_plan_feeds_its_model_takes(pairs: Pairs, senses: int) -> None:
     made = fitted(pairs, senses)
-    model, pictures = made.model(), made.pictures(pairs)
+    model, pictures = made.model(0), made.pictures(pairs)
     image = encode(model.image, pictures.inputs, pictures.rows, batch=4)
     text = encode(model.text, made.texts(pairs).inputs, np.arange(6), batch=4)
     assert image.mean.shape == text.mean.shape == (6, 8)
@@ -181,7 +217,9 @@ def test_a_plan_survives_as_plain_values(pairs: Pairs) -> None:
     assert config.parse(Plan, config.plain(made), "test") == made
 
 
-@pytest.mark.parametrize("wrong", [{"size": 0}, {"senses": 0}, {"dropout": -0.1}])
+@pytest.mark.parametrize(
+    "wrong", [{"size": 0}, {"senses": 0}, {"dropout": -0.1}, {"attention": -1}]
+)
 def test_settings_of_heads_are_checked(wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         HeadSettings(**wrong)  # type: ignore[arg-type]

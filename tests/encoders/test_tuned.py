@@ -11,6 +11,7 @@ from torch import nn
 
 from trope.data.pairs import Pairs
 from trope.encoders import HeadSettings, ImageSettings, Plan, TextSettings
+from trope.encoders.model import Tower
 from trope.encoders.tuned import Tuned
 from trope.errors import UsageError
 from trope.features import backbone, features
@@ -46,7 +47,7 @@ def test_gradients_reach_the_first_layer_and_statistics_stay(lite: Tuned) -> Non
     before = [(norm.running_mean.clone(), norm.running_var.clone()) for norm in norms]
     pixels = torch.randint(0, 256, (2, 64, 64, 3), dtype=torch.uint8)
     lite.train()
-    assert lite.network.training
+    assert lite.training
     assert not any(norm.training for norm in norms)
     lite(pixels).whole.square().sum().backward()
     first = next(lite.network.parameters())
@@ -69,13 +70,27 @@ def test_dropout_is_for_training(lite: Tuned, monkeypatch: pytest.MonkeyPatch) -
     assert dropped.float().mean().item() == pytest.approx(0.5, abs=0.15)
 
 
+def test_only_the_dropout_of_the_settings_drops(lite: Tuned, vit: Path) -> None:
+    """Neither blocks of the network (stochastic depth) nor what it drops inside."""
+    inside = Tuned(str(vit), dropout=0.0)
+    assert any(m.p > 0 for m in inside.network.modules() if isinstance(m, nn.Dropout))
+    assert lite.network._global_params.drop_connect_rate > 0
+    for made in (lite, inside):
+        pixels = torch.randint(0, 256, (2, made.size, made.size, 3), dtype=torch.uint8)
+        with torch.no_grad():
+            expected = made.eval()(pixels).parts
+            assert torch.equal(made.train()(pixels).parts, expected)
+
+
 @pytest.fixture
 def vit(tmp_path: Path) -> Path:
     import transformers
 
     torch.manual_seed(0)
     sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
-    config = transformers.ViTConfig(**sizes, intermediate_size=8, image_size=32, patch_size=4)
+    config = transformers.ViTConfig(
+        **sizes, intermediate_size=8, image_size=32, patch_size=4, hidden_dropout_prob=0.1
+    )
     transformers.ViTModel(config).eval().save_pretrained(tmp_path / "vit")
     wanted = {"image_mean": 0.4, "image_std": 0.2, "size": {"height": 32, "width": 32}}
     (tmp_path / "vit" / "preprocessor_config.json").write_text(json.dumps(wanted))
@@ -93,6 +108,41 @@ def test_an_image_model_of_transformers(vit: Path) -> None:
     found.whole.square().sum().backward()
     gradient = made.network.embeddings.patch_embeddings.projection.weight.grad
     assert gradient.abs().max() > 0
+
+
+@pytest.fixture
+def clip(tmp_path: Path) -> Path:
+    """Its last normalization is for the class token alone, which is not asked for."""
+    import transformers
+
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    config = transformers.CLIPVisionConfig(
+        **sizes, intermediate_size=8, image_size=32, patch_size=8
+    )
+    transformers.CLIPVisionModel(config).eval().save_pretrained(tmp_path / "clip")
+    (tmp_path / "clip" / "preprocessor_config.json").write_text(
+        json.dumps({"image_mean": 0.4, "image_std": 0.2, "size": {"height": 32, "width": 32}})
+    )
+    return tmp_path / "clip"
+
+
+@pytest.mark.parametrize("senses", [1, 2])
+@pytest.mark.parametrize("model", ["lite0", "vit", "clip"])
+def test_every_weight_that_is_trained_gets_a_gradient(
+    model: str, senses: int, request: pytest.FixtureRequest
+) -> None:
+    name = "efficientnet-lite0" if model == "lite0" else str(request.getfixturevalue(model))
+    tower = Tower(Tuned(name, dropout=0.1), HeadSettings(4, senses)).train()
+    size = tower.encoder.size
+    mean, points, _ = tower(torch.randint(0, 256, (2, size, size, 3), dtype=torch.uint8))
+    (mean if points is None else points).sum().backward()
+    without = [name for name, p in tower.named_parameters() if p.requires_grad and p.grad is None]
+    assert not without
+    frozen = [name for name, p in tower.named_parameters() if not p.requires_grad]
+    assert all("_fc" in name or "pooler" in name or "post_layernorm" in name for name in frozen)
+    assert frozen
+    tower.zero_grad()
 
 
 def test_what_cannot_be_tuned_is_refused(pairs: Pairs) -> None:

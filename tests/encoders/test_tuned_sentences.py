@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 import torch
 from encoder_samples import data_set
+from torch import nn
 
 from trope.data.text import TextPreparation
-from trope.encoders import Plan, TextSettings
+from trope.encoders import HeadSettings, Plan, TextSettings
 from trope.encoders.inputs import Words
+from trope.encoders.model import Tower
 from trope.encoders.sentences import TunedSentences, pieces
 from trope.features.sentences import sentence_encoder
 
@@ -38,6 +40,14 @@ def test_before_training_it_gives_the_cached_vectors(tuned: TunedSentences) -> N
     assert tuned.whole == tuned.part == 384
 
 
+def test_only_the_dropout_of_the_settings_drops(tuned: TunedSentences) -> None:
+    assert any(m.p > 0 for m in tuned.network.modules() if isinstance(m, nn.Dropout))
+    ids, lengths = batch(pieces(TEXTS, "minilm", 150))
+    with torch.no_grad():
+        expected = tuned.eval()(ids, lengths).whole
+        assert torch.equal(tuned.train()(ids, lengths).whole, expected)
+
+
 def test_padding_never_matters(tuned: TunedSentences) -> None:
     ids, lengths = batch(pieces(TEXTS, "minilm", 150))
     other = torch.cat([ids, torch.full((len(ids), 3), 1_000)], dim=1)
@@ -55,6 +65,18 @@ def test_gradients_reach_the_words(tuned: TunedSentences) -> None:
     assert words.grad is not None
     assert words.grad[ids[0, 1]].abs().max() > 0
     tuned.zero_grad()
+
+
+@pytest.mark.parametrize("senses", [1, 2])
+def test_every_weight_that_is_trained_gets_a_gradient(tuned: TunedSentences, senses: int) -> None:
+    tower = Tower(tuned, HeadSettings(4, senses)).train()
+    mean, points, _ = tower(*batch(pieces(TEXTS, "minilm", 150)))
+    (mean if points is None else points).sum().backward()
+    learned = [(name, p) for name, p in tower.named_parameters() if p.requires_grad]
+    assert not [name for name, p in learned if p.grad is None]
+    assert all("pooler" in name for name, p in tower.named_parameters() if not p.requires_grad)
+    assert len(learned) > 50
+    tower.zero_grad(set_to_none=True)
 
 
 def test_long_texts_are_cut() -> None:

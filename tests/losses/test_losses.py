@@ -103,6 +103,20 @@ def test_a_missing_part_is_named(name: str) -> None:
 
 
 @every
+def test_a_neighbor_of_the_other_modality_is_not_looked_at(name: str) -> None:
+    view, loss = batch(4), made(name)
+    assert view.near is not None
+    sides = {"near-image": "image", "near-text": "text"}
+    for need, side in sides.items():
+        without = replace(view, near=replace(view.near, **{side: None}))
+        if need in loss.needs:
+            with pytest.raises(ValueError, match=need):
+                loss(without)
+        else:
+            assert torch.equal(loss(without), loss(view))
+
+
+@every
 def test_a_pair_without_neighbor_has_no_neighbor_term(name: str) -> None:
     view, loss = batch(4), made(name)
     assert view.near is not None

@@ -29,8 +29,9 @@ def test_it_is_the_formula(view: View) -> None:
 
 
 def test_what_it_needs_follows_from_its_weights() -> None:
-    assert Structure().needs == frozenset({"near"})
-    assert Structure(text=0.0, image=0.05).needs == frozenset({"near"})
+    assert Structure().needs == {"near-text"}
+    assert Structure(text=0.0, image=0.05).needs == {"near-image"}
+    assert Structure(image=0.05).needs == {"near-text", "near-image"}
     assert Structure(text=0.0).needs == frozenset()
 
 

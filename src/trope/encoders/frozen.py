@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from trope.encoders.content import Content, Encoder
+from trope.encoders.content import Content, Encoder, drop_channels
 from trope.maths import normalize
 
 
@@ -24,13 +24,19 @@ class Frozen(Encoder):
         """Content of items given as features, which may be stored in fewer bits."""
         values = values.to(torch.get_default_dtype())
         if values.ndim == 2:
-            return Content(self._prepared(values))
-        if present is None:
-            whole = values.mean(dim=1)
-        else:
-            kept = values * present[:, :, None]
-            whole = kept.sum(dim=1) / present.sum(dim=1, keepdim=True).clamp(min=1)
-        return Content(self._prepared(whole), self._prepared(values), present)
+            return Content(self.dropout(self._scaled(values)))
+        whole, parts = self._scaled(_mean(values, present)), self._scaled(values)
+        return drop_channels(self.dropout, Content(whole, parts, present))
 
-    def _prepared(self, values: Float[Tensor, "*n c"]) -> Float[Tensor, "*n c"]:
-        return self.dropout(normalize(values) if self.unit else values)  # type: ignore[no-any-return]
+    def _scaled(self, values: Float[Tensor, "*n c"]) -> Float[Tensor, "*n c"]:
+        return normalize(values) if self.unit else values
+
+
+def _mean(
+    values: Float[Tensor, "n l c"], present: Bool[Tensor, "n l"] | None
+) -> Float[Tensor, "n c"]:
+    """Of the real parts; zeros where there is none."""
+    if present is None:
+        return values.mean(dim=1)
+    kept = values * present[:, :, None]
+    return kept.sum(dim=1) / present.sum(dim=1, keepdim=True).clamp(min=1)

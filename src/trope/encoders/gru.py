@@ -5,10 +5,11 @@ from __future__ import annotations
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from trope.data.vocabulary import PAD
 from trope.encoders.content import Content, Encoder
+from trope.encoders.recurrence import last_states
 from trope.encoders.settings import TextSettings
 
 
@@ -34,14 +35,14 @@ class Gru(Encoder):
 
     def forward(self, ids: Int[Tensor, "n l"], lengths: Int[Tensor, " n"]) -> Content:
         """Content of texts given as numbers of words, padded, and their lengths."""
-        words = self.dropout(self.words(ids))
         packed = pack_padded_sequence(
-            words, lengths.clamp(min=1).cpu(), batch_first=True, enforce_sorted=False
+            ids, lengths.clamp(min=1).cpu(), batch_first=True, enforce_sorted=False
         )
-        _, last = self.gru(packed)
-        whole = last.transpose(0, 1).flatten(1) * (lengths > 0)[:, None]
+        words = packed._replace(data=self.dropout(self.words(packed.data)))
+        whole = last_states(self.gru, words) * (lengths > 0)[:, None]
+        parts, _ = pad_packed_sequence(words, batch_first=True, total_length=ids.shape[1])
         present = torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]
-        return Content(whole, words, present)
+        return Content(whole, parts, present)
 
     def start_from(self, vectors: Float[Tensor, "words d"]) -> None:
         """Use word vectors learned elsewhere; rows of zeros are words unknown there."""

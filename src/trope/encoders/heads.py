@@ -13,7 +13,10 @@ from trope.views import Encoded
 
 
 class Linear(nn.Module):
-    """One linear map, then length one: the two-stream model of paper 004."""
+    """One linear map, then length one: the two-stream model of paper 004.
+
+    An item without content, as a text without words, is the zero vector: like nothing.
+    """
 
     def __init__(self, whole: int, settings: HeadSettings) -> None:
         super().__init__()
@@ -22,19 +25,21 @@ class Linear(nn.Module):
 
     def forward(self, content: Content) -> Encoded:
         """The item's point."""
-        return Encoded(normalize(self.map(self.dropout(content.whole))))
+        return Encoded(there(normalize(self.map(self.dropout(content.whole))), content))
 
 
 class PieNet(nn.Module):
     """K points per item (Song & Soleymani 2019, PVSE): a shared vector plus attended parts.
 
     Each of the K heads of attention weighs the parts anew; what it gathers is squashed, added to
-    the shared vector and normalized. The item's mean is the direction of the K points' sum.
+    the shared vector and normalized. The item's mean is the direction of the K points' sum; without
+    parts all are zero, residuals too. The layer inside attention has half the size of a part, as in
+    the paper, where settings do not say otherwise.
     """
 
     def __init__(self, whole: int, part: int, settings: HeadSettings) -> None:
         super().__init__()
-        hidden = max(part // 2, 1)
+        hidden = settings.attention or max(part // 2, 1)
         self.map = xavier(nn.Linear(whole, settings.size))
         self.look = xavier(nn.Linear(part, hidden, bias=False))
         self.weigh = xavier(nn.Linear(hidden, settings.senses, bias=False))
@@ -49,8 +54,9 @@ class PieNet(nn.Module):
         attention = self.attention(content.parts, content.present)
         attended = attention.transpose(1, 2) @ content.parts
         residuals = self.dropout(torch.sigmoid(self.gather(attended)))
-        points = normalize(self.norm(self.map(content.whole)[:, None] + residuals))
-        return Encoded(normalize(points.sum(dim=1)), points, residuals)
+        points = self.norm(self.map(content.whole)[:, None] + residuals)
+        points = there(normalize(points), content)
+        return Encoded(normalize(points.sum(dim=1)), points, there(residuals, content))
 
     def attention(
         self, parts: Float[Tensor, "n l c"], present: Bool[Tensor, "n l"] | None
@@ -67,6 +73,16 @@ def head(whole: int, part: int, settings: HeadSettings) -> Linear | PieNet:
     if settings.senses == 1:
         return Linear(whole, settings)
     return PieNet(whole, part, settings)
+
+
+def there(vectors: Float[Tensor, "n *k d"], content: Content) -> Float[Tensor, "n *k d"]:
+    """Zeros for items without content: what a head makes of nothing means nothing.
+
+    They have no part at all or, where parts are not told, zeros for a whole.
+    """
+    known = content.whole if content.present is None else content.present
+    empty = ~known.any(dim=1)
+    return vectors.masked_fill(empty.view(-1, *[1] * (vectors.ndim - 1)), 0)
 
 
 def xavier(layer: nn.Linear) -> nn.Linear:

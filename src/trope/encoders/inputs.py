@@ -13,6 +13,7 @@ from torch import Tensor
 
 from trope.data.vocabulary import PAD
 from trope.features import FeatureTable
+from trope.features.tokens import TokenTable
 
 Items: TypeAlias = Int[np.ndarray, " _items"]  # several side by side, each of its own length
 Tensors: TypeAlias = tuple[Tensor, ...]
@@ -48,20 +49,18 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Tokens:
-    """Features of each text's tokens, zeros after the last."""
+    """Features of each text's tokens, read as they are needed."""
 
-    values: Shaped[Tensor, "items tokens d"]
+    table: TokenTable
 
     def __len__(self) -> int:
-        return len(self.values)
+        return len(self.table)
 
     def batches(self, chosen: Iterable[Items], epoch: int | None) -> Iterator[Tensors]:
         """The tokens of the chosen texts, up to the longest of them, and which are real."""
         for items in chosen:
-            values = self.values[torch.from_numpy(items)]
-            present = values.any(dim=2)
-            longest = max(int(present.sum(dim=1).max()), 1)
-            yield values[:, :longest], present[:, :longest]
+            values, present = self.table.read(items)
+            yield torch.from_numpy(values), torch.from_numpy(present)
 
 
 @dataclass(frozen=True, eq=False)

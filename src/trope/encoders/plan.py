@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -29,6 +31,7 @@ from trope.features.kinds import Kind
 from trope.features.precomputed import Precomputed
 from trope.features.sentences import sentence_encoder
 from trope.features.texts import sentence_features, token_features
+from trope.runtime import generator
 
 
 class Pictures(NamedTuple):
@@ -60,9 +63,15 @@ class Plan:
     text_size: int = 0
     words: tuple[str, ...] = field(default=(), repr=False)
 
-    def model(self) -> Model:
-        """A model with new weights; seed torch before, if they are to be the same again."""
-        return Model(Tower(self._image_encoder(), self.head), Tower(self._encoder(), self.head))
+    def model(self, seed: int) -> Model:
+        """A model with new weights, which follow from the seed alone.
+
+        Each part has random numbers of its own: two plans start equal in all they have in common.
+        """
+        return Model(
+            self._tower(seed, "image", self._image_encoder),
+            self._tower(seed, "text", self._text_encoder),
+        )
 
     def pictures(self, pairs: Pairs, seed: int = 0) -> Pictures:
         """What the image tower is fed: features from the cache, or pixels."""
@@ -90,7 +99,13 @@ class Plan:
             return self
         train = pairs.in_split("train").flat_texts()[0].to_pylist()
         tokens = [tokenize(prepare(text, self.text.preparation)) for text in train]
-        words = Vocabulary.build(tokens, self.text.min_count).words
+        least = self.text.min_count
+        words = Vocabulary.build(tokens, least).words
+        if not words and any(tokens):
+            raise DataError(
+                f"{pairs.root}: no word occurs {least} times in the texts of split 'train'; "
+                "lower text.min_count"
+            )
         if not words:
             raise DataError(f"{pairs.root}: no words in the texts of split 'train' to learn from")
         return replace(self, words=words)
@@ -98,26 +113,40 @@ class Plan:
     def _sentences(self, texts: list[str]) -> Texts:
         network = sentence_encoder(self.text.model)
         if self.head.senses > 1:
-            values, remarks = token_features(texts, network)
-            inputs: Inputs = Tokens(torch.from_numpy(values))
+            table, remarks = token_features(texts, network)
+            inputs: Inputs = Tokens(table)
+            size = table.size
         else:
             values, remarks = sentence_features(texts, network)
-            inputs = Rows(torch.from_numpy(values))
-        size = values.shape[-1]
+            inputs, size = Rows(torch.from_numpy(values)), values.shape[-1]
         _expect(self.text_size, size, "texts")
         return Texts(inputs, size, remarks)
+
+    def _tower(self, seed: int, side: str, encoder: Callable[[], Encoder]) -> Tower:
+        with _own_numbers(seed, f"{side} encoder"):
+            made = encoder()
+        with _own_numbers(seed, f"{side} head"):
+            return Tower(made, self.head)
 
     def _image_encoder(self) -> Encoder:
         if self.image.encoder == "tuned":
             return Tuned(self.image.backbone, self.image.dropout)
         return Frozen(self.image_size, self.image.dropout, self.image.normalize)
 
-    def _encoder(self) -> Encoder:
+    def _text_encoder(self) -> Encoder:
         if self.text.encoder == "gru":
             return Gru(len(Vocabulary(self.words)), self.text)
         if self.text.encoder == "sentence":
             return Frozen(self.text_size, self.text.dropout, self.text.normalize)
         return TunedSentences(self.text.model, self.text.dropout)
+
+
+@contextmanager
+def _own_numbers(seed: int, part: str) -> Iterator[None]:
+    """Torch's random numbers for one part of a model; outside they go on as if nothing was."""
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(int(generator(seed, part).integers(2**62)))
+        yield
 
 
 def _pixels(pairs: Pairs, settings: ImageSettings, seed: int) -> Pictures:

@@ -4,29 +4,36 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 from torch import Tensor, nn
 
-from trope.encoders.content import Content, Encoder
+from trope.encoders.content import Content, Pretrained, drop_channels
 from trope.encoders.inputs import Words
+from trope.encoders.unused import freeze_unused
 from trope.features.sentences import sentence_encoder
 
 
-class TunedSentences(Encoder):
+class TunedSentences(Pretrained):
     """Pieces of words through a transformer; its sentence vector is the whole, pieces the parts."""
 
     def __init__(self, name: str, dropout: float) -> None:
         super().__init__()
-        self.network: nn.Module = sentence_encoder(name).network
+        self.network = sentence_encoder(name).network
         self.dropout = nn.Dropout(dropout)
         self.whole = self.part = int(self.network.get_embedding_dimension())
+        with torch.enable_grad():
+            some = torch.zeros(1, 2, dtype=torch.int64)
+            freeze_unused(self.network, *self._vectors(some, some == 0))
 
     def forward(self, ids: Int[Tensor, "n l"], lengths: Int[Tensor, " n"]) -> Content:
         """Content of texts given as numbers of pieces, padded, and their lengths."""
         present = torch.arange(ids.shape[1], device=ids.device) < lengths.clamp(min=1)[:, None]
+        whole, parts = self._vectors(ids, present)
+        return drop_channels(self.dropout, Content(whole, parts, present))
+
+    def _vectors(self, ids: Int[Tensor, "n l"], present: Bool[Tensor, "n l"]) -> list[Tensor]:
         found = self.network({"input_ids": ids, "attention_mask": present.long()})
-        parts = self.dropout(found["token_embeddings"])
-        return Content(self.dropout(found["sentence_embedding"]), parts, present)
+        return [found["sentence_embedding"], found["token_embeddings"]]
 
 
 def pieces(texts: list[str], name: str, longest: int) -> Words:

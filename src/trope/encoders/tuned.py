@@ -8,26 +8,25 @@ import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor, nn
 
-from trope.encoders.content import Content, Encoder
+from trope.encoders.content import Content, Pretrained, drop_channels
+from trope.encoders.folding import fold
+from trope.encoders.unused import freeze_unused
 from trope.errors import UsageError
 from trope.features.backbones import backbone, efficientnet, outputs
 from trope.features.backbones.efficientnet import EfficientNetLite0
 from trope.features.backbones.transformers import TransformersModel, patches
 
 
-class Tuned(Encoder):
-    """Pixels to the cells of the network's last map; their mean is the whole.
-
-    Statistics of batch normalization stay those of pretraining: batches are small, and the result
-    then does not depend on how a batch is spread over processes.
-    """
+class Tuned(Pretrained):
+    """Pixels to the cells of the network's last map; their mean is the whole."""
 
     def __init__(self, name: str, dropout: float) -> None:
         super().__init__()
         chosen = tunable(name)
         want: tuple[tuple[float, ...], tuple[float, ...]]
         if isinstance(chosen, EfficientNetLite0):
-            self.network: nn.Module = efficientnet.network()
+            self.network = efficientnet.network()
+            fold(self.network)
             self._cells, want = _lite0_cells, (efficientnet.MEAN, efficientnet.STD)
         else:
             self.network, _ = chosen.network
@@ -38,28 +37,23 @@ class Tuned(Encoder):
         self.register_buffer("mean", torch.tensor(want[0]), persistent=False)
         self.register_buffer("std", torch.tensor(want[1]), persistent=False)
         self.dropout, self.size = nn.Dropout(dropout), chosen.size
-        self.whole = self.part = self._channels()
+        self.whole = self.part = self._tried()
 
     def forward(self, pixels: UInt8[Tensor, "n size size 3"]) -> Content:
         """Content of pictures given as 8-bit RGB values."""
         cells = self._cells(self.network, self._prepared(pixels))
-        return Content(self.dropout(cells.mean(dim=1)), self.dropout(cells))
-
-    def train(self, mode: bool = True) -> Tuned:
-        """As usual, but batch normalization stays as it is."""
-        super().train(mode)
-        for module in self.modules():
-            if isinstance(module, nn.modules.batchnorm._BatchNorm):
-                module.eval()
-        return self
+        return drop_channels(self.dropout, Content(cells.mean(dim=1), cells))
 
     def _prepared(self, pixels: UInt8[Tensor, "n size size 3"]) -> Float[Tensor, "n 3 size size"]:
-        return ((pixels.float() - self.mean) / self.std).permute(0, 3, 1, 2)
+        return pixels.float().sub_(self.mean).div_(self.std).permute(0, 3, 1, 2)
 
-    @torch.no_grad()
-    def _channels(self) -> int:
+    def _tried(self) -> int:
+        """One picture through the network: the number of channels, and what is not used at all."""
         pixels = torch.zeros(1, self.size, self.size, 3, dtype=torch.uint8)
-        return int(self._cells(self.network.eval(), self._prepared(pixels)).shape[2])
+        with torch.enable_grad():
+            cells = self._cells(self.network.eval(), self._prepared(pixels))
+            freeze_unused(self.network, cells)
+        return int(cells.shape[2])
 
 
 def tunable(name: str) -> EfficientNetLite0 | TransformersModel:

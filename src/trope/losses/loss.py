@@ -27,7 +27,7 @@ class Loss(nn.Module, ABC):
 
     @property
     def needs(self) -> frozenset[str]:
-        """The optional parts a view must have: any of near, meaning and look."""
+        """The optional parts a view must have: near-text, near-image, meaning, look."""
         return frozenset()
 
     @abstractmethod

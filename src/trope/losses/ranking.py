@@ -42,8 +42,9 @@ class Ranking(Loss):
 
     @property
     def needs(self) -> frozenset[str]:
-        """A neighbor of each pair, where its terms have weight."""
-        return frozenset({"near"}) if self.text or self.image else frozenset()
+        """The neighbor's text, its image, or both: those whose terms have weight."""
+        weights = {"near-text": self.text, "near-image": self.image}
+        return frozenset(name for name, weight in weights.items() if weight)
 
     @abstractmethod
     def rank(
@@ -66,12 +67,14 @@ class Ranking(Loss):
         loss = loss + self.text_to_image * self.rank(own, lambda: scores().T, images, allowed)
         if not self.needs or (view.near is None and not self.training):
             return loss  # validation looks at the pairs alone
-        near = part(view.near, "near")
+        near = part(view.near, " and ".join(sorted(self.needs)))
         allowed = ~(view.same | near.same)
         if self.text:
-            loss = loss + self.text * counted(self._within(text, near.text, allowed), near)
+            other = part(near.text, "near-text")
+            loss = loss + self.text * counted(self._within(text, other, allowed), near)
         if self.image:
-            loss = loss + self.image * counted(self._within(image, near.image, allowed), near)
+            other = part(near.image, "near-image")
+            loss = loss + self.image * counted(self._within(image, other, allowed), near)
         return loss
 
     def _within(
