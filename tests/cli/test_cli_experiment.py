@@ -69,3 +69,9 @@ def test_an_experiment_runs_and_prints_one_document(
     code, printed, _ = call(capsys, "experiment", *arguments)
     assert code == 0
     assert "Spearman" in printed
+    code, printed, err = call(capsys, "experiment", *arguments, "--set", "positive=2.5")
+    assert (code, printed, err.count("\n")) == (2, "", 1)
+    assert f"{out}: made with positive=3.0, not 2.5; name a new folder" in err
+    assert document == orjson.loads((out / "results.json").read_bytes()) | {
+        "provenance": document["provenance"]
+    }

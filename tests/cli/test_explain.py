@@ -19,14 +19,18 @@ TINY = ["--set", "doc2vec.training.size=8", "--set", "doc2vec.training.epochs=3"
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    folder = tmp_path / "data"
-    folder.mkdir()
     random = np.random.default_rng(0)
+    words = ["law", "court", "ship", "sea"]
+    return write(tmp_path / "data", [" ".join(random.choice(words, 5)) for _ in range(8)])
+
+
+def write(folder: Path, texts: list[str]) -> Path:
+    folder.mkdir()
+    random = np.random.default_rng(1)
     rows = []
-    for i in range(8):
+    for i, text in enumerate(texts):
         pixels = random.integers(0, 255, (32, 32, 3), np.uint8)
         Image.fromarray(pixels).save(folder / f"{i}.png")
-        text = " ".join(random.choice(["law", "court", "ship", "sea"], 5))
         rows.append({"id": f"r{i}", "image": f"{i}.png", "text": text, "split": "train"})
     (folder / "pairs.jsonl").write_text("\n".join(map(json.dumps, rows)))
     return folder
@@ -96,5 +100,47 @@ def test_one_line_for_wrong_use(
     assert (code, out) == (2, "")
     assert err.startswith("trope: ")
     assert err.count("\n") == 1
+    assert told in err
+    assert not (tmp_path / "out").exists()
+
+
+ODD = ["", "  ", "…!?", "law", "law court " * 100_000, "ሰላም ለዓለም", "x" * 1_000_000, "law sea ship"]
+
+
+@pytest.mark.usefixtures("untyped")
+def test_odd_texts_and_a_large_k(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Empty, one word, a megabyte, a script of its own: what has a known word is compared."""
+    usual = [json.loads(line)["text"] for line in (data / "pairs.jsonl").read_text().splitlines()]
+    odd = write(tmp_path / "odd", usual + ODD)
+    where = ["--data", odd, "--out", tmp_path / "out", "-k", 10**9, "--recall", "--json"]
+    known = [f"r{i}" for i in (*range(8), *range(11, 16))]
+    asked = [word for name in known for word in ("--pair", name)]
+    rare = ["--set", "doc2vec.training.min_count=1"]
+    code, out, err = call(capsys, "explain", *where, *asked, *TINY, *rare)
+    assert code == 0, err
+    document = orjson.loads(out)
+    assert (document["rows"], document["usable"]) == (16, 13)
+    for pair in document["pairs"]:
+        assert {other["id"] for other in pair["neighbors"]} == {*known} - {pair["id"]}
+    assert document["recall"]["value"] == 1
+
+
+@pytest.mark.usefixtures("untyped")
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "odd: no words in the texts of split 'train' to learn from"),
+        ("Untitled", "odd: the texts to learn from have one word ('untitled') alone"),
+    ],
+)
+def test_one_line_where_nothing_can_be_compared(
+    text: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    odd = write(tmp_path / "odd", [text] * 6)
+    code, out, err = call(capsys, "explain", "--data", odd, "--out", tmp_path / "out")
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert err.startswith("trope: ")
     assert told in err
     assert not (tmp_path / "out").exists()

@@ -19,6 +19,7 @@ from trope.cli import (
     experiments,
     explain,
     formats,
+    metrics,
     recipes,
     train,
 )
@@ -43,6 +44,7 @@ app.command("formats")(formats.command)
 app.command("recipes")(recipes.command)
 app.command("train")(train.command)
 app.command("evaluate")(evaluate.command)
+app.command("metrics")(metrics.command)
 app.command("explain")(explain.command)
 app.command("experiment")(experiment.command)
 app.command("experiments")(experiments.command)

@@ -12,6 +12,8 @@ from trope.cli.options import Config, Sets
 from trope.cli.output import say, table
 from trope.runtime import generator
 
+TASK = "recall@1/5-way"
+
 if TYPE_CHECKING:
     from trope.pipeline import DemoResult
 
@@ -76,11 +78,14 @@ def _show_run(result: DemoResult) -> None:
     progress, found = result.trained.progress, result.evaluation
     say(
         f"5. Trained in {progress.epoch} epochs, of which {progress.best_epoch + 1} is the best on "
-        f"validation. The right one of 5, over {found.texts:,} test pairs:",
+        f"validation. The right one of 5, over {found.texts:,} test pairs whose sentences are new:",
         style="bold",
     )
-    sides = {"image to text": found.image_to_text, "text to image": found.text_to_image}
-    for way, results in sides.items():
-        best = results["recall@1/5-way"]
-        span = f"{best.low:.1%} to {best.high:.1%}"
-        say(f"   {way}: {best.value:.1%} come first (95 % interval {span}); by chance 20 %")
+    for side in ("image_to_text", "text_to_image"):
+        if best := getattr(found, side).get(TASK):  # fewer than five pairs make no task
+            chance, span = found.chance[side][TASK], f"{best.low:.1%} to {best.high:.1%}"
+            seen = "above chance" if best.low > chance else "not told apart from chance"
+            say(
+                f"   {side.replace('_', ' ')}: {best.value:.1%} come first (95 % interval {span}; "
+                f"by chance {chance:.0%}): {seen}"
+            )

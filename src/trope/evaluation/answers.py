@@ -1,0 +1,170 @@
+"""Everything that is measured of one source: plan, both directions, both modalities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from trope.errors import DataError, UsageError
+from trope.evaluation.embedded import Bank, Embedded, Source
+from trope.evaluation.gallery import Side
+from trope.evaluation.hubs import Hubs
+from trope.evaluation.measuring import (
+    DIRECTIONS,
+    Measurements,
+    Plan,
+    direction_of,
+    measure,
+    preserved,
+    refuse_tiny,
+)
+from trope.evaluation.passes import measured
+from trope.evaluation.selection import (
+    Request,
+    metrics_of,
+    refuse_impossible,
+    request,
+    suitable,
+)
+from trope.evaluation.settings import EvaluationSettings
+from trope.evaluation.truth import is_coco, truths
+from trope.metrics import recall, tasks
+from trope.metrics.precision import MAP
+from trope.metrics.rank import MeanRank
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Measurements, what of them was asked for, which options hold, and what there is to say."""
+
+    measurements: Measurements
+    wanted: Request
+    told: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+def answers(
+    source: Source, split: str, settings: EvaluationSettings, remarks: Sequence[str] = ()
+) -> Answers:
+    """Measure a split of a source."""
+    embedded = source.embedded(split)
+    refuse_tiny(embedded.gallery, f"split '{split}'")
+    wanted = _wanted(source, embedded, settings)
+    coco = source.pairs is not None and is_coco(source.pairs)
+    judged = truths(settings.truth, embedded.gallery, source.pairs)
+    bank = source.bank() if settings.hubs.method != "none" else None
+    hubs, untuned = _hubs(source, settings.hubs, bank, split)
+    metrics = (*metrics_of(wanted, settings, coco), MeanRank())  # the rank of every query
+    plan = Plan(metrics, wanted.measures, settings.folds, hubs, judged.of)
+    found = measure(embedded, plan, bank)
+    found, near, unknown = _with_modalities(source, embedded, found, wanted, settings)
+    _refuse_missing(found, wanted)
+    told = (*_told(found, settings, hubs), *near)
+    notes = [*remarks, *judged.remarks, *untuned, *unknown]
+    notes += _left_out(found, wanted, settings)
+    return Answers(found, wanted, told, tuple(notes))
+
+
+def _wanted(source: Source, embedded: Embedded, settings: EvaluationSettings) -> Request:
+    gallery = embedded.gallery
+    labels, words = gallery.labels is not None, bool(gallery.words)
+    space = source.pairs is not None and (settings.space != "run" or source.has_space)
+    if not settings.metrics:
+        texts = len(gallery.texts) if words else np.iinfo(np.int64).max
+        return suitable(labels=labels, texts=texts, space=space)
+    wanted = request(settings.metrics)
+    refuse_impossible(wanted, labels=labels, space=space, words=words, truth=settings.truth)
+    return wanted
+
+
+def _with_modalities(
+    source: Source,
+    embedded: Embedded,
+    found: Measurements,
+    wanted: Request,
+    settings: EvaluationSettings,
+) -> tuple[Measurements, list[str], list[str]]:
+    """Preservation besides; where the space cannot be made and nobody asked for it, a remark."""
+    if not wanted.neighbors:
+        return found, [], []
+    try:
+        meaning = source.meaning(settings.space)
+    except DataError as error:
+        if settings.metrics:
+            raise
+        return found, [], [f"no preservation: {error}"]
+    numbers = [settings.neighbors if number is None else number for number in wanted.neighbors]
+    kept = preserved(embedded, meaning, numbers)
+    found = replace(found, values=found.values | kept.values, chance=found.chance | kept.chance)
+    near = kept.near
+    told = f" of the {near['image']} nearest images, {near['text']} nearest texts" if near else ""
+    return found, [f"preservation{told}: {source.space(settings.space)}"], []
+
+
+def _hubs(
+    source: Source, asked: Hubs, bank: Bank | None, split: str
+) -> tuple[dict[Side, Hubs], list[str]]:
+    """What holds for each direction; what is open is chosen on the validation split.
+
+    Not for results on that split itself, which would be better than they are.
+    """
+    if asked.method == "none":
+        return {}, []
+    if split == "train":
+        raise UsageError("--hubs: the bank is of training queries; ask for another split")
+    if bank is None:
+        raise UsageError("--hubs: needs vectors of training queries, and there are none")
+    val = None if asked.settled or split == "val" else source.validation()
+    if val is None:
+        told = ["hubs: the default strength; on val itself none is chosen"]
+        default = {side: asked.default() for side in DIRECTIONS.values()}
+        return default, [] if asked.settled or split != "val" else told
+    chosen = {
+        side: max(asked.choices(), key=lambda choice: _precision(val, side, choice, bank))
+        for side in DIRECTIONS.values()
+    }
+    return chosen, []
+
+
+def _precision(val: Embedded, side: Side, hubs: Hubs, bank: Bank) -> float:
+    """Mean average precision on the validation split; recall@1 would depend on a few queries."""
+    found = measured(direction_of(val, side, hubs, bank), [MAP()], what="hubs")
+    return float(np.nanmean(found.values["map"]))
+
+
+def _refuse_missing(found: Measurements, wanted: Request) -> None:
+    """A metric that was named must be there."""
+    there = {name for values in found.values.values() for name in values}
+    gallery = found.gallery
+    for name in sorted(wanted.names - there):
+        size = f"{len(gallery.images):,} images and {len(gallery.texts):,} texts"
+        raise UsageError(f"--metrics {name}: not to be had with {size}")
+
+
+def _left_out(found: Measurements, wanted: Request, settings: EvaluationSettings) -> list[str]:
+    """What the usual metrics lack because the gallery is small."""
+    names: list[str] = []
+    if "recall" in wanted.families:
+        names += [f"recall@{k}" for k in recall.CUTS]
+    if "recall/c-way" in wanted.families and not settings.ways:
+        names += [f"recall@1/{ways}-way" for ways in tasks.WAYS]
+    directions = [found.values[name] for name in DIRECTIONS]
+    lacking = [name for name in names if not all(name in values for values in directions)]
+    return [f"left out, the gallery is too small: {', '.join(lacking)}"] if lacking else []
+
+
+def _told(found: Measurements, settings: EvaluationSettings, hubs: dict[Side, Hubs]) -> list[str]:
+    """Which options hold, in words."""
+    told = []
+    if settings.draws:
+        told.append(f"tasks: {settings.draws:,} random draws for each right item")
+    if found.folds is not None:
+        numbers = found.folds["image"]
+        count, left = int(numbers.max()) + 1, int((numbers < 0).sum())
+        told.append(f"{count} folds of {settings.folds:,} images, {left:,} images in none")
+    if hubs:
+        sides = {name.replace("_", " "): hubs[side].told() for name, side in DIRECTIONS.items()}
+        told.append("hubs: " + ", ".join(f"{name} {text}" for name, text in sides.items()))
+    return told

@@ -1,0 +1,89 @@
+"""A split as vectors: its gallery, and where pictures and texts lie; whatever model placed them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from trope.data.pairs import Pairs
+from trope.evaluation.gallery import Gallery, Side
+from trope.evaluation.scoring import Similarities, refuse_strange, some
+from trope.views import Encoded
+
+
+@dataclass(frozen=True, eq=False)
+class Embedded:
+    """The vectors of a gallery's pictures and texts, in its order."""
+
+    gallery: Gallery
+    image: Encoded = field(repr=False)
+    text: Encoded = field(repr=False)
+
+    def __post_init__(self) -> None:
+        refuse_strange(self.image, self.gallery.names_of("image"), "image")
+        refuse_strange(self.text, self.gallery.names_of("text"), "text")
+
+    @cached_property
+    def similarities(self) -> Similarities:
+        """How alike pictures and texts are; both directions look at the same."""
+        return Similarities(self.image, self.text)
+
+    def of(self, side: Side) -> Encoded:
+        """The vectors of one side."""
+        return self.image if side == "image" else self.text
+
+    def take(self, images: Int[np.ndarray, " images"]) -> Embedded:
+        """Some pictures with their texts."""
+        texts = self.gallery.texts_of(images)
+        return Embedded(self.gallery.take(images), some(self.image, images), some(self.text, texts))
+
+
+@dataclass(frozen=True, eq=False)
+class Bank:
+    """Vectors of training pictures and texts: the queries that tell hubs."""
+
+    image: Encoded = field(repr=False)
+    text: Encoded = field(repr=False)
+
+    def of(self, side: Side) -> Encoded:
+        """The vectors of one side."""
+        return self.image if side == "image" else self.text
+
+
+@runtime_checkable
+class Source(Protocol):
+    """Where vectors come from: a trained model with a data set, or files."""
+
+    @property
+    def pairs(self) -> Pairs | None:
+        """The data set, where there is one."""
+        ...
+
+    @property
+    def has_space(self) -> bool:
+        """Whether it comes with a semantic space of its own."""
+        ...
+
+    def embedded(self, split: str) -> Embedded:
+        """The vectors of a split."""
+        ...
+
+    def bank(self) -> Bank | None:
+        """Vectors of training queries, where there are some."""
+        ...
+
+    def validation(self) -> Embedded | None:
+        """The vectors of the validation split, where there is one."""
+        ...
+
+    def space(self, asked: str) -> str:
+        """The name of the semantic space that is asked for; `run` is its own."""
+        ...
+
+    def meaning(self, space: str) -> Float[np.ndarray, "texts d"]:
+        """Vectors of all texts of the data in a semantic space, by number."""
+        ...

@@ -1,0 +1,134 @@
+"""A trained run and a data set as a source of vectors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from trope import config
+from trope.checkpoints import Checkpoint, load_model
+from trope.data.kept import FILE as SPLITS
+from trope.data.kept import with_kept_splits
+from trope.data.pairs import Pairs
+from trope.data.readers import open as open_pairs
+from trope.data.samples import samples
+from trope.data.splits import SplitPlan
+from trope.encoders import encode
+from trope.encoders.plan import Pictures, Texts
+from trope.errors import DataError, UsageError
+from trope.evaluation.embedded import Bank, Embedded
+from trope.evaluation.gallery import gallery
+from trope.runtime import generator
+from trope.spaces import Doc2Vec, Sentence
+from trope.spaces.paragraphs import Training
+
+LARGEST_BANK = 20_000  # training queries of a side
+
+
+@dataclass(frozen=True, eq=False)
+class RunSource:
+    """A model and the pairs it is asked about, which have their splits."""
+
+    checkpoint: Checkpoint
+    pairs: Pairs
+    has_space: ClassVar[bool] = True
+
+    @cached_property
+    def pictures(self) -> Pictures:
+        """What the image tower is fed."""
+        return self.checkpoint.plan.pictures(self.pairs)
+
+    @cached_property
+    def texts(self) -> Texts:
+        """What the text tower is fed."""
+        return self.checkpoint.plan.texts(self.pairs)
+
+    def embedded(self, split: str) -> Embedded:
+        """Encode the pictures and texts of a split."""
+        found = gallery(self.pairs, self.pictures.rows, split)
+        model = self.checkpoint.model
+        return Embedded(
+            found,
+            encode(model.image, self.pictures.inputs, found.images),
+            encode(model.text, self.texts.inputs, found.texts),
+        )
+
+    def bank(self) -> Bank | None:
+        """Encode training queries, a sample of them where there are very many."""
+        try:
+            train = samples(self.pairs, self.pictures.rows, "train")
+        except DataError:
+            return None
+        model, inputs = self.checkpoint.model, self.pictures.inputs
+        return Bank(
+            encode(model.image, inputs, _sample(np.unique(train.images))),
+            encode(model.text, self.texts.inputs, _sample(train.texts)),
+        )
+
+    def validation(self) -> Embedded | None:
+        """The validation split, where it has two pictures or more."""
+        try:
+            found = self.embedded("val")
+        except DataError:
+            return None
+        return found if len(found.gallery.images) > 1 else None
+
+    def space(self, asked: str) -> str:
+        """The space that is named, or that of the run's neighbors."""
+        if asked != "run":
+            return asked
+        settings = self.checkpoint.description.get("settings", {})
+        return str(settings.get("neighbors", {}).get("space", "doc2vec"))
+
+    def meaning(self, space: str) -> Float[np.ndarray, "texts d"]:
+        """Vectors of all texts in the space the run was trained with, or the one named."""
+        text = self.checkpoint.plan.text
+        if self.space(space) == "sentence":
+            return Sentence(text.model).vectors(self.pairs).values
+        return Doc2Vec(Training(size=text.words), text.preparation).vectors(self.pairs).values
+
+
+def open_run(run: Path, data: Path | Pairs | None) -> tuple[RunSource, tuple[str, ...]]:
+    """A run with its data, parted as when it was trained; and what has changed since."""
+    checkpoint = load_model(run)
+    pairs = data if isinstance(data, Pairs) else open_pairs(data or data_of(run, checkpoint))
+    folder = run if run.is_dir() else run.parent
+    settings = checkpoint.description.get("settings", {})
+    plan = config.parse(SplitPlan, settings.get("split", {}), f"{run}: split")
+    pairs = with_kept_splits(folder / SPLITS, pairs, plan)
+    known = _trained_on(checkpoint).get("data")
+    if known in (None, pairs.fingerprint):
+        return RunSource(checkpoint, pairs), ()
+    kept = "splits are those of the run where it knew a row" if (folder / SPLITS).exists() else ""
+    told = f"{pairs.source}: not the data as it was when {run} was trained"
+    return RunSource(checkpoint, pairs), (f"{told}; {kept}" if kept else told,)
+
+
+def data_of(run: Path, checkpoint: Checkpoint) -> Path:
+    """What a run was trained on, where it was then, or beside the run."""
+    known = _trained_on(checkpoint)
+    folder = (run if run.is_dir() else run.parent).absolute()
+    places = [(folder / str(known["source"])).resolve()] if known.get("source") else []
+    places += [folder.parent / str(known["root"])] if known.get("root") else []
+    for place in places:
+        if place.exists():
+            return place
+    where = f" ({places[0]} is not there)" if places else ""
+    raise UsageError(f"{run}: the data it was trained on is not known{where}; name it with --data")
+
+
+def _trained_on(checkpoint: Checkpoint) -> dict[str, Any]:
+    found = checkpoint.description.get("run")
+    return found if isinstance(found, dict) else {}
+
+
+def _sample(numbers: Int[np.ndarray, " items"]) -> Int[np.ndarray, " some"]:
+    if len(numbers) <= LARGEST_BANK:
+        return numbers
+    chosen = generator(0, "bank").choice(len(numbers), LARGEST_BANK, replace=False)
+    return np.asarray(numbers[np.sort(chosen)])

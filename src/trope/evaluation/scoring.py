@@ -1,0 +1,130 @@
+"""Scores of some queries with every item, in tiles that do not depend on who asks for how many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+import torch
+from jaxtyping import Float32, Int
+
+from trope.errors import DataError
+from trope.evaluation.gallery import Side
+from trope.evaluation.hubs import Correction
+from trope.similarity import similarity
+from trope.views import Encoded
+
+TILE = 2**22  # products of a tile, if its rows are not too few or too many then
+FEWEST, MOST = 64, 1_024
+KEPT = 2**27  # scores that are kept for the other direction: half a gigabyte
+
+Rows: TypeAlias = Int[np.ndarray, " rows"]
+Block: TypeAlias = Float32[np.ndarray, "rows items"]
+
+
+class Similarities:
+    """How alike all pictures and texts are, computed once for both directions where they fit.
+
+    A product of matrices may round differently with other sizes. So queries are multiplied in the
+    same tiles whatever the size of a block is: it holds a number of whole tiles.
+    """
+
+    def __init__(self, image: Encoded, text: Encoded) -> None:
+        self.image, self.text = image, text
+        self.kept: Float32[np.ndarray, "images texts"] | None = None
+        self.done = 0  # pictures whose scores are kept
+        if len(image.mean) * len(text.mean) <= KEPT:
+            self.kept = np.empty((len(image.mean), len(text.mean)), np.float32)
+
+    def tile(self, side: Side) -> int:
+        """Queries of a tile: fewer where items have several senses."""
+        senses = _senses(self.image) * _senses(self.text)
+        rows = TILE // max(1, self._items(side) * senses)
+        return max(1, min(MOST, max(rows, FEWEST // senses)))
+
+    def rows(self, side: Side, rows: Rows) -> Block:
+        """The scores of consecutive queries of one side, from the first of a tile on."""
+        if self.kept is None:
+            return self._computed(side, rows)
+        if not len(rows):
+            return np.empty((0, self._items(side)), np.float32)
+        first, last = int(rows[0]), int(rows[-1]) + 1
+        self._fill(last if side == "image" else len(self.kept))
+        if side == "image":
+            return self.kept[first:last]
+        return np.asarray(torch.from_numpy(self.kept[:, first:last].T).contiguous().numpy())
+
+    def _items(self, side: Side) -> int:
+        return len(self.text.mean) if side == "image" else len(self.image.mean)
+
+    def _fill(self, until: int) -> None:
+        """Keep the scores of pictures up to this one, tile by tile."""
+        assert self.kept is not None
+        step = self.tile("image")
+        while self.done < until:
+            part = np.arange(self.done, min(self.done + step, len(self.kept)))
+            self.kept[part] = self._product("image", part)
+            self.done += len(part)
+
+    def _computed(self, side: Side, rows: Rows) -> Block:
+        out = np.empty((len(rows), self._items(side)), np.float32)
+        step = self.tile(side)
+        for start in range(0, len(rows), step):
+            part = rows[start : start + step]
+            out[start : start + len(part)] = self._product(side, part)
+        return out
+
+    def _product(self, side: Side, rows: Rows) -> Block:
+        queries, items = (self.image, self.text) if side == "image" else (self.text, self.image)
+        return np.asarray(similarity(some(queries, rows), items).detach().float().cpu().numpy())
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The scores of one direction, corrected for hubs if so asked."""
+
+    similarities: Similarities = field(repr=False)
+    side: Side
+    correction: Correction | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many queries and items there are."""
+        sizes = len(self.similarities.image.mean), len(self.similarities.text.mean)
+        return sizes if self.side == "image" else sizes[::-1]
+
+    def blocks(self, most: int) -> Iterator[Rows]:
+        """The numbers of the queries in blocks of whole tiles, up to so many queries if it can."""
+        tile = self.similarities.tile(self.side)
+        step = max(1, most // tile) * tile
+        for start in range(0, self.shape[0], step):
+            yield np.arange(start, min(start + step, self.shape[0]))
+
+    def __call__(self, rows: Rows) -> Block:
+        """The scores of a block of queries."""
+        found = self.similarities.rows(self.side, rows)
+        return found if self.correction is None else self.correction(found)
+
+
+def some(encoded: Encoded, rows: Rows) -> Encoded:
+    """Chosen items, by number."""
+    part = torch.from_numpy(np.asarray(rows, np.int64)).to(encoded.mean.device)
+    points = None if encoded.points is None else encoded.points[part]
+    return Encoded(encoded.mean[part], points)
+
+
+def refuse_strange(encoded: Encoded, names: Sequence[str], what: str) -> None:
+    """A vector that is not all numbers would win or lose every comparison."""
+    for values in (encoded.mean, encoded.points):
+        if values is None:
+            continue
+        fine = torch.isfinite(values).flatten(1).all(dim=1).cpu().numpy()
+        if not fine.all():
+            name = names[int(np.flatnonzero(~fine)[0])]
+            raise DataError(f"{what} '{name}': its vector holds a value that is no finite number")
+
+
+def _senses(encoded: Encoded) -> int:
+    return 1 if encoded.points is None else encoded.points.shape[1]

@@ -1,0 +1,140 @@
+"""Which metrics are computed: those asked for by name, or all that the data allows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from trope.errors import UsageError, suggestion
+from trope.evaluation.settings import EvaluationSettings
+from trope.metrics import METRICS, Metric, entry_of, ndcg, recall, tasks
+from trope.metrics.asp import PARTS, Asp
+from trope.metrics.pmrp import PMRP
+from trope.metrics.table import JUDGED
+from trope.spaces.captions import MEASURES
+
+MOST_TEXTS = 30_000  # in a gallery whose captions are compared without being asked for it
+PREDICTED = ("micro-f1", "macro-f1")
+SIMPLE = ("median-rank", "mean-rank", "r-precision", "map@r", "map", "semantic-map")
+USUAL = ("recall/c-way", "mean-rank/c-way", "recall", "rsum", *SIMPLE[:-1])
+LABELED = ("ndcg", "semantic-map", "pmrp")
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class Request:
+    """Families of metrics asked for whole, such as `asp`, and single names, such as `recall@1`."""
+
+    families: frozenset[str]
+    names: frozenset[str] = frozenset()
+
+    def asks(self, family: str) -> bool:
+        """Whether some metric of a family is wanted."""
+        return family in self.families or any(map(METRICS[family].reports, self.names))
+
+    def wants(self, name: str) -> bool:
+        """Whether a result is to be reported; what people judged always is."""
+        judged = name.startswith(JUDGED)
+        return judged or name in self.names or any(METRICS[f].reports(name) for f in self.families)
+
+    def reported(self, found: Mapping[str, Value]) -> dict[str, Value]:
+        """The wanted ones of all that was computed."""
+        return {name: value for name, value in found.items() if self.wants(name)}
+
+    def numbers(self, pattern: str) -> tuple[int, ...]:
+        """The numbers in the names that match."""
+        found = (re.fullmatch(pattern, name) for name in self.names)
+        return tuple(sorted({int(match[1]) for match in found if match}))
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The caption measures that are needed; the mean is made of its parts."""
+        asked = {name.partition("/")[2] for name in self.names if METRICS["asp"].reports(name)}
+        if "asp" in self.families or "mean" in asked:
+            asked = (asked - {"mean"}) | set(PARTS)
+        return tuple(name for name in MEASURES if name in asked)
+
+    @property
+    def neighbors(self) -> tuple[int | None, ...]:
+        """The k of each preservation that is wanted, None for the one the settings say."""
+        numbers = self.numbers(r"preservation@(\d+)")
+        return (*((None,) if "preservation" in self.families else ()), *numbers)
+
+
+def request(names: Iterable[str]) -> Request:
+    """What names on the command line ask for; unknown ones are refused."""
+    asked = [name.strip() for name in names]
+    for name in asked:
+        entry = METRICS[name] if name in METRICS else entry_of(name)
+        if entry in (METRICS[family] for family in PREDICTED):
+            raise UsageError(f"--metrics {name}: needs a model that predicts labels")
+        measure = name.partition("/")[2]
+        if entry is METRICS["asp"] and name != "asp" and measure not in MEASURES:
+            known = suggestion(measure, MEASURES)
+            raise UsageError(f"--metrics {name}: no measure '{measure}'{known}")
+    families = frozenset(name for name in asked if name in METRICS)
+    return Request(families, frozenset(asked) - families)
+
+
+def suitable(*, labels: bool, texts: int, space: bool) -> Request:
+    """What is measured when nothing was asked for."""
+    names = [*USUAL, *(LABELED if labels else ())]
+    names += ["asp"] if texts <= MOST_TEXTS else []
+    return Request(frozenset([*names, *(["preservation"] if space else [])]))
+
+
+def refuse_impossible(
+    wanted: Request, *, labels: bool, space: bool, words: bool, truth: Iterable[str] = ()
+) -> None:
+    """Say what the data lacks for something that was asked for."""
+    named = {name.partition("=")[0] for name in truth}
+    for name in sorted(name for name in wanted.names if name.startswith(JUDGED)):
+        if (judged := name.partition("/")[0]) not in named:
+            raise UsageError(f"--metrics {name}: needs --truth {judged}")
+    for family in LABELED:
+        if wanted.asks(family) and not labels:
+            raise UsageError(f"--metrics {family}: the data has no labels")
+    if wanted.asks("preservation") and not space:
+        raise UsageError("--metrics preservation: no semantic space; name one with --space")
+    if wanted.asks("asp") and not words:
+        raise UsageError("--metrics asp: needs the texts themselves; name the data with --data")
+
+
+def metrics_of(wanted: Request, settings: EvaluationSettings, coco: bool) -> Iterator[Metric]:
+    """The metrics, ready to be called; PMRP has another name where COCO's labels are not COCO's."""
+    if wanted.asks("recall/c-way") or wanted.asks("mean-rank/c-way"):
+        yield from _tasks(wanted, settings)
+    if wanted.asks("recall") or wanted.asks("rsum"):
+        cuts = {*wanted.numbers(r"recall@(\d+)")}
+        cuts |= set(recall.CUTS) if "recall" in wanted.families else set()
+        cuts |= set(recall.SUMMED) if wanted.asks("rsum") else set()
+        yield recall.Recall(tuple(sorted(cuts)))
+    for family in SIMPLE:
+        kind = METRICS[family].metric
+        if wanted.asks(family) and kind is not None:
+            yield kind()
+    if wanted.asks("ndcg"):
+        whole = ndcg.CUTS if "ndcg" in wanted.families else ()
+        yield ndcg.NDCG(tuple(dict.fromkeys([*wanted.numbers(r"ndcg@(\d+)"), *whole])))
+    if wanted.asks("pmrp"):
+        yield PMRP(name="pmrp/labels" if coco and settings.labels == "any" else "pmrp")
+    if wanted.asks("asp"):
+        yield Asp(wanted.numbers(r"gain@(\d+)/.*"))
+
+
+def _tasks(wanted: Request, settings: EvaluationSettings) -> Iterator[Metric]:
+    """Sizes that somebody has named must fit the gallery; of the usual ones those that do."""
+    named = wanted.numbers(r"(?:recall@\d+|mean-rank)/(\d+)-way")
+    whole = wanted.families & {"recall/c-way", "mean-rank/c-way"}
+    ways = (*named, *((settings.ways or tasks.WAYS) if whole else ()))
+    cuts = {*wanted.numbers(r"recall@(\d+)/\d+-way")}
+    cuts |= set(tasks.CUTS) if "recall/c-way" in wanted.families else set()
+    strict = bool(named or settings.ways)
+    sizes, draws, seed = tuple(sorted(set(ways))), settings.draws, settings.seed
+    if wanted.asks("recall/c-way"):
+        yield tasks.TaskRecall(sizes, draws, seed, strict, tuple(sorted(cuts)))
+    if wanted.asks("mean-rank/c-way"):
+        yield tasks.TaskRank(sizes, draws, seed, strict)

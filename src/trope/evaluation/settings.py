@@ -1,0 +1,51 @@
+"""What is measured, and how: the settings of an evaluation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from trope.errors import UsageError
+from trope.evaluation.comparison import LEAST
+from trope.evaluation.hubs import Hubs
+
+
+@dataclass(frozen=True)
+class EvaluationSettings:
+    """Settings of an evaluation; all have defaults that suit the data at hand.
+
+    `metrics` are names such as `recall@1` or families such as `asp`; none means all that the data
+    allows. `ways` are the sizes of c-way tasks, None for 5, 20 and 100 as far as they fit, and
+    `draws` a number of random tasks instead of their exact expectation. `folds` is the size of
+    folds in pictures, 0 for the whole gallery. `truth` names people's judgments: `eccv`, or
+    `cxc=FOLDER`. `neighbors` is the k of preservation (None: 200, at most a 20th of the items)
+    in the semantic `space`, by default the one that the run was trained with. `labels` says whether
+    labels are COCO's instances, which published PMRP figures go by. `margin` is the difference of
+    shares that does not matter: within it two sides are equal (of ranks, as much of the places).
+    """
+
+    metrics: tuple[str, ...] = ()
+    ways: tuple[int, ...] | None = None
+    draws: int = 0
+    folds: int = 0
+    hubs: Hubs = field(default_factory=Hubs)
+    truth: tuple[str, ...] = ()
+    neighbors: int | None = None
+    space: Literal["run", "doc2vec", "sentence"] = "run"
+    labels: Literal["any", "instances"] = "any"
+    margin: float = LEAST
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if any(way < 2 for way in self.ways or ()):
+            raise UsageError(f"ways: a task needs at least 2 items, found {min(self.ways or ())}")
+        if self.draws < 0:
+            raise UsageError(f"draws: 0 (exact) or more, found {self.draws}")
+        if self.folds < 0:
+            raise UsageError(f"folds: a number of pictures, found {self.folds}")
+        if self.neighbors is not None and self.neighbors < 1:
+            raise UsageError(f"neighbors: at least 1, found {self.neighbors}")
+        if not 0 <= self.margin < 1:
+            raise UsageError(f"margin: a share from 0 to below 1, found {self.margin}")
+        if self.folds and self.truth:
+            raise UsageError("--truth: people judged the whole gallery; leave out --folds")

@@ -1,0 +1,243 @@
+"""`trope evaluate` and `trope metrics` through the real command line, on small data."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import orjson
+import pyarrow.parquet as pq
+import pytest
+import torch
+from safetensors.torch import save_file
+
+import trope
+from trope.cli import main
+from trope.metrics import METRICS
+from trope.training import train
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "training"))
+import planted
+
+SETS = [*planted.PRECOMPUTED, "training.epochs=2"]
+LABELS = ["red", "blue", "green", "gold"]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Planted pairs with two texts each, labels and groups of two."""
+    folder = planted.write(tmp_path_factory.mktemp("evaluated") / "data", rows=160, texts=2)
+    path = folder / "pairs.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    for i, row in enumerate(rows):
+        row |= {"labels": [LABELS[i % 4], LABELS[i % 3]], "group": f"g{i // 2}"}
+    path.write_text("\n".join(map(json.dumps, rows)))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def runs(data: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("runs")
+    os.environ["TROPE_CACHE"] = str(folder / "cache")
+    for seed in (0, 1):
+        out = folder / f"run{seed}"
+        train("angular", trope.open(data), out, sets=SETS, seed=seed, quiet=True)
+    return [folder / "run0", folder / "run1"]
+
+
+def call(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    out, err = capsys.readouterr()
+    return int(stop.value.code or 0), out, err
+
+
+def document(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, object]:
+    code, out, err = call(capsys, "evaluate", *arguments, "--json")
+    assert code == 0, err
+    return dict(orjson.loads(out))
+
+
+def refused(capsys: pytest.CaptureFixture[str], code: int, *arguments: object) -> str:
+    got, out, err = call(capsys, "evaluate", *arguments)
+    assert (got, out) == (code, ""), err
+    assert err.count("\n") == 1, err
+    return err
+
+
+def test_the_document_of_the_contract(
+    runs: list[Path], data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = document(capsys, runs[0], "--data", data)
+    assert (found["run"], found["data"], found["split"]) == (str(runs[0]), str(data), "test")
+    assert (found["images"], found["texts"], found["components"]) == (16, 32, 8)
+    names = {"recall@1", "recall@1/5-way", "recall@3/5-way", "mean-rank/5-way", "median-rank"}
+    names |= {"asp/cider", "asp/mean", "pmrp", "map@r", "ndcg", "semantic-map", "r-precision"}
+    for side in ("image_to_text", "text_to_image"):
+        results = found[side]
+        assert isinstance(results, dict)
+        assert names <= results.keys()
+        for name, result in results.items():
+            assert set(result) == {"value", "low", "high"}
+            assert result["low"] <= result["value"] <= result["high"], name
+            if not name.startswith(("mean-rank", "median-rank")):
+                assert 0 <= result["low"] <= result["high"] <= 1, name
+    assert found["image"].keys() == found["text"].keys() == {"preservation"}  # type: ignore[attr-defined]
+    assert "100-way" in str(found["remarks"])
+
+
+def test_the_data_is_by_default_what_the_run_was_trained_on(
+    runs: list[Path], data: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    given = document(capsys, runs[0], "--data", data, "--metrics", "recall@1")
+    by_default = document(capsys, runs[0], "--metrics", "recall@1")
+    assert given["image_to_text"] == by_default["image_to_text"]
+    assert Path(str(by_default["data"])).samefile(data)
+
+
+def test_tables_fit_a_narrow_terminal(
+    runs: list[Path], data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = call(capsys, "evaluate", runs[0], "--data", data, "--against", runs[1])
+    assert code == 0
+    lines = out.splitlines()
+    assert f"{runs[0]} on test of {data}" in lines[0]
+    assert lines[1] == "16 images, 32 texts, 8 components"
+    assert max(len(line) for line in lines if str(runs[0]) not in line) <= 80
+    (row,) = [line for line in lines if line.startswith("recall@1/5-way ") and "–" in line]
+    assert row.split()[-1] == "0.200"  # by chance
+    assert "detectable" in out
+    assert "8 components alone: hardly enough" in out
+
+
+def test_only_the_metrics_asked_for(
+    runs: list[Path], data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = "recall@2/3-way,asp/cider-daa,recall@2"
+    found = document(capsys, runs[0], "--data", data, "--metrics", names)
+    assert found["image_to_text"].keys() == set(names.split(","))  # type: ignore[attr-defined]
+    ways = document(capsys, runs[0], "--data", data, "--ways", "3,4", "--metrics", "recall/c-way")
+    assert "recall@3/4-way" in ways["image_to_text"]  # type: ignore[operator]
+    drawn = document(capsys, runs[0], "--data", data, "--draws", 5, "--metrics", "recall@1/5-way")
+    assert drawn["options"] == ["tasks: 5 random draws for each right item"]
+
+
+def test_comparisons_and_sets_of_seeds(
+    runs: list[Path], data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--data", data, "--metrics", "recall@1/5-way,mean-rank"]
+    found = document(capsys, runs[0], *options, "--against", runs[1], "--against", runs[0])
+    first, second = found["against"]  # type: ignore[misc]
+    assert (first["run"], second["run"]) == (str(runs[1]), str(runs[0]))
+    one = first["image_to_text"]["recall@1/5-way"]
+    assert set(one) == {"difference", "low", "high", "detectable", "verdict", "clusters"}
+    assert second["image_to_text"]["recall@1/5-way"]["verdict"] == "equal"
+    several = [*runs, *options, "--against", runs[1], "--against", runs[0]]
+    (both,) = document(capsys, *several)["against"]  # type: ignore[misc]
+    assert both["run"] == [str(runs[1]), str(runs[0])]
+    assert both["image_to_text"]["recall@1/5-way"]["difference"] == pytest.approx(0, abs=1e-9)
+    said = refused(capsys, 2, *runs, *options, "--against", runs[1])
+    assert "2 runs are compared with as many others" in said
+
+
+def test_queries_in_a_file(
+    runs: list[Path], data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "queries.parquet"
+    arguments = [runs[0], "--data", data, "--queries", path, "--metrics", "recall@1"]
+    document(capsys, *arguments)
+    table = pq.read_table(path)
+    assert table.num_rows == 48
+    assert {"run", "direction", "query", "text", "cluster", "rank", "recall@1"} <= set(
+        table.column_names
+    )
+    path.write_text("mine")
+    assert "is no file of queries" in refused(capsys, 2, *arguments)
+    assert path.read_text() == "mine"
+
+
+@pytest.mark.parametrize("method", ["qb-norm", "inverted-softmax", "nnn"])
+def test_hubs_with_a_bank_of_training_queries(
+    method: str, runs: list[Path], data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = document(capsys, runs[0], "--data", data, "--hubs", method, "--metrics", "recall@1")
+    (told,) = found["options"]  # type: ignore[misc]
+    assert told.startswith(f"hubs: image to text {method} (")
+    fixed = document(
+        capsys, runs[0], "--data", data, "--hubs", method, "--metrics", "recall@1",
+        "--set", "hubs.strength=3", "--set", "hubs.nearest=2",
+    )  # fmt: skip
+    assert " 3" in str(fixed["options"])
+
+
+def test_folds(runs: list[Path], data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = document(capsys, runs[0], "--data", data, "--folds", 5, "--metrics", "recall@1,map")
+    assert found["options"] == ["3 folds of 5 images, 1 images in none"]
+    whole = document(capsys, runs[0], "--data", data, "--metrics", "map")
+    ours, all_in_one = (one["image_to_text"]["map"]["value"] for one in (found, whole))  # type: ignore[index]
+    assert ours > all_in_one  # a smaller gallery is easier
+
+
+def test_vectors_of_another_model(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    random = np.random.default_rng(0)
+    image, text = (random.normal(size=(n, 4)).astype(np.float32) for n in (16, 32))
+    tensors = {"image": torch.from_numpy(image), "text": torch.from_numpy(text)}
+    save_file(tensors, tmp_path / "clip.safetensors")
+    found = document(capsys, "--embeddings", tmp_path / "clip.safetensors", "--data", data)
+    assert (found["images"], found["texts"]) == (16, 32)
+    assert "asp/mean" in found["image_to_text"]  # type: ignore[operator]
+    np.save(tmp_path / "i.npy", image)
+    np.save(tmp_path / "t.npy", text)
+    arguments = ["--embeddings", tmp_path / "i.npy", "--embeddings", tmp_path / "t.npy"]
+    same = document(capsys, *arguments, "--data", data)
+    assert same["image_to_text"] == found["image_to_text"]
+    assert "which text belongs to which picture" in refused(capsys, 1, *arguments)
+    spaced = [*arguments, "--data", data, "--space", "doc2vec", "--metrics", "preservation@3"]
+    assert "preservation@3" in document(capsys, *spaced)["text"]  # type: ignore[operator]
+
+
+def test_data_that_has_changed_is_told(
+    runs: list[Path], data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    changed = tmp_path / "changed"
+    changed.mkdir()
+    (changed / "features").symlink_to(data / "features")
+    rows = [json.loads(line) for line in (data / "pairs.jsonl").read_text().splitlines()]
+    rows[0]["texts"][0] = "something else"
+    (changed / "pairs.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    found = document(capsys, runs[0], "--data", changed, "--metrics", "recall@1")
+    assert "not the data as it was when" in str(found["remarks"])
+    assert "not the data" not in str(document(capsys, runs[0], "--data", data)["remarks"])
+
+
+def test_what_is_wrong_is_one_line(
+    runs: list[Path], data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    on = [runs[0], "--data", data]
+    assert "name a run, or vectors" in refused(capsys, 2)
+    assert "not both" in refused(capsys, 2, runs[0], "--embeddings", "x.npz")
+    assert "no such file" in refused(capsys, 2, tmp_path / "nowhere", "--data", data)
+    assert "split 'dev-2' has no row" in refused(capsys, 1, *on, "--split", "dev-2")
+    assert "did you mean 'recall'" in refused(capsys, 2, *on, "--metrics", "recal")
+    assert "100-way tasks need 99" in refused(capsys, 1, *on, "--ways", "100")
+    assert "write sizes as 5,20,100" in refused(capsys, 2, *on, "--ways", "five")
+    assert "not to be had with 16 images" in refused(capsys, 2, *on, "--metrics", "recall@40")
+    assert "needs COCO data" in refused(capsys, 2, *on, "--truth", "eccv")
+    assert "expected one of none" in refused(capsys, 2, *on, "--hubs", "hubness")
+    assert "only 16 pictures" in refused(capsys, 2, *on, "--folds", "1000")
+    assert "no option 'neighbor'" in refused(capsys, 2, *on, "--set", "neighbor=3")
+
+
+def test_the_metrics_are_listed_with_their_papers(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, "metrics", "--json")
+    listed = {row["name"]: row for row in orjson.loads(out)}
+    assert code == 0
+    assert listed.keys() == METRICS.keys()
+    assert all(row["paper"] and row["about"] for row in listed.values())
+    code, out, _ = call(capsys, "metrics")
+    assert (code, "Li et al. 2022" in out) == (0, True)

@@ -1,0 +1,181 @@
+"""Vectors in files: by themselves, for the rows of a data set, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from evaluation_samples import pairs_of
+from safetensors.torch import save_file
+
+from trope.data.pairs import Pairs
+from trope.errors import DataError, UsageError
+from trope.evaluation import evaluate_embeddings
+from trope.evaluation.arrays import read_arrays
+from trope.evaluation.embeddings import FileSource
+
+ROWS = [
+    {"id": "a", "image": "1.jpg", "texts": ["one", "uno"], "split": "test"},
+    {"id": "b", "image": "2.jpg", "texts": ["two"], "split": "test"},
+    {"id": "t", "image": "5.jpg", "texts": ["trained on"], "split": "train"},
+    {"id": "c", "image": "1.jpg", "texts": ["again"], "split": "test"},
+    {"id": "d", "image": "3.jpg", "texts": ["three"], "split": "test"},
+]
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Pairs:
+    return pairs_of(tmp_path / "data", ROWS)
+
+
+def arrays(images: int, texts: int, size: int = 4, seed: int = 0) -> dict[str, np.ndarray]:
+    random = np.random.default_rng(seed)
+    return {
+        "image": random.normal(size=(images, size)).astype(np.float32),
+        "text": random.normal(size=(texts, size)).astype(np.float32),
+    }
+
+
+def saved(path: Path, found: dict[str, np.ndarray], **ids: list[str]) -> Path:
+    names = {name: json.dumps(values) for name, values in ids.items()}
+    save_file({name: torch.from_numpy(v) for name, v in found.items()}, path, names or None)
+    return path
+
+
+def test_every_kind_of_file_holds_the_same(tmp_path: Path) -> None:
+    made = arrays(6, 6)
+    one = saved(tmp_path / "v.safetensors", made)
+    np.savez(tmp_path / "v.npz", **made)  # type: ignore[arg-type]
+    for name, values in made.items():
+        np.save(tmp_path / f"{name}.npy", values)
+    files = [[one], [tmp_path / "v.npz"], [tmp_path / "image.npy", tmp_path / "text.npy"]]
+    documents = [evaluate_embeddings(paths, metrics="recall@1,map").document() for paths in files]
+    assert documents[0] == documents[1] == documents[2]
+    assert documents[0]["images"] == 6
+
+
+def test_scores_are_cosines(tmp_path: Path) -> None:
+    made = arrays(6, 6)
+    longer = {name: values * np.arange(1, 7)[:, None] for name, values in made.items()}
+    found = [
+        evaluate_embeddings(saved(tmp_path / f"{i}.safetensors", some), metrics="map,mean-rank")
+        for i, some in enumerate((made, {k: v.astype(np.float32) for k, v in longer.items()}))
+    ]
+    assert found[0].document() == found[1].document()
+
+
+def test_senses_are_compared_by_the_best_of_them(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    image, text = random.normal(size=(2, 5, 3, 4)).astype(np.float32)
+    path = saved(tmp_path / "v.safetensors", {"image": image, "text": text})
+    embedded = FileSource(read_arrays([path])).embedded("test")
+    assert embedded.image.points is not None
+    assert embedded.image.points.shape == (5, 3, 4)
+
+
+def test_texts_belong_to_whom_the_file_says(tmp_path: Path) -> None:
+    made = arrays(3, 5) | {"owners": np.array([2, 0, 0, 1, 2])}
+    found = FileSource(read_arrays([saved(tmp_path / "v.safetensors", made)])).embedded("test")
+    assert np.diff(found.gallery.starts).tolist() == [2, 1, 2]
+    right = torch.nn.functional.normalize(torch.from_numpy(made["text"]), dim=1)
+    assert torch.equal(found.text.mean, right[[1, 2, 3, 0, 4]])
+    assert found.gallery.right.toarray().sum() == 5
+
+
+def test_vectors_of_the_rows_of_a_data_set_in_order(tmp_path: Path, pairs: Pairs) -> None:
+    made = arrays(4, 5)
+    source = FileSource(read_arrays([saved(tmp_path / "v.safetensors", made)]), pairs)
+    found = source.embedded("test")
+    assert found.gallery.names_of("image") == ["a", "b", "d"]
+    assert found.gallery.captions() == ["one", "uno", "again", "two", "three"]
+    unit = {name: torch.nn.functional.normalize(torch.from_numpy(v)) for name, v in made.items()}
+    assert torch.equal(found.image.mean, unit["image"][[0, 1, 3]])  # row c shows that of a
+    assert torch.equal(found.text.mean, unit["text"][[0, 1, 3, 2, 4]])
+
+
+def test_vectors_by_name_in_any_order(tmp_path: Path, pairs: Pairs) -> None:
+    made = arrays(4, 5)
+    straight = saved(tmp_path / "s.safetensors", made)
+    images, texts = [3, 0, 2, 1], [4, 0, 3, 2, 1]  # the two texts of a stay in order
+    mixed = {"image": made["image"][images], "text": made["text"][texts]}
+    named = saved(
+        tmp_path / "n.safetensors",
+        {name: np.ascontiguousarray(values) for name, values in mixed.items()},
+        image_ids=[["a", "b", "c", "d"][i] for i in images],
+        text_ids=[["a", "a", "b", "c", "d"][i] for i in texts],
+    )
+    sources = [
+        FileSource(read_arrays([path]), pairs).embedded("test") for path in (straight, named)
+    ]
+    assert torch.equal(sources[0].image.mean, sources[1].image.mean)
+    assert torch.equal(sources[0].text.mean, sources[1].text.mean)
+
+
+def test_hubs_by_training_vectors_in_the_file(tmp_path: Path) -> None:
+    made = arrays(6, 6)
+    with pytest.raises(UsageError, match="needs vectors of training queries"):
+        evaluate_embeddings(saved(tmp_path / "v.safetensors", made), hubs="nnn")
+    bank = {f"train_{name}": values for name, values in arrays(9, 8, seed=1).items()}
+    found = evaluate_embeddings(saved(tmp_path / "w.safetensors", made | bank), hubs="nnn")
+    assert found.told == (
+        "hubs: image to text nnn (a 0.75, k 16), text to image nnn (a 0.75, k 16)",
+    )
+
+
+def refused(tmp_path: Path, made: dict[str, np.ndarray], **ids: list[str]) -> str:
+    with pytest.raises(DataError) as error:
+        evaluate_embeddings(saved(tmp_path / "v.safetensors", made, **ids))
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def test_what_does_not_fit_together_is_refused(tmp_path: Path, pairs: Pairs) -> None:
+    made = arrays(3, 3)
+    assert "no array 'text'; there is image" in refused(tmp_path, {"image": made["image"]})
+    assert "'text' has 5 dimensions" in refused(tmp_path, made | {"text": arrays(3, 3, 5)["text"]})
+    assert "shape (12,)" in refused(tmp_path, made | {"text": made["text"].ravel()})
+    assert "int64" in refused(tmp_path, made | {"text": made["text"].astype(np.int64)})
+    assert "3 pictures and 4 texts" in refused(tmp_path, arrays(3, 4))
+    wrong = {"owners": np.array([0, 1, 3])}
+    assert "a picture that is not there" in refused(tmp_path, made | wrong)
+    assert "row of 'image' for each text" in refused(tmp_path, made | {"owners": np.zeros(3)})
+    assert "not of the same length" in refused(tmp_path, made, image_ids=["a"], text_ids=["a"] * 3)
+    assert "one is missing" in refused(tmp_path, made, image_ids=["a", "b", "c"])
+    made["image"][1, 2] = np.nan
+    assert "image '1': its vector holds a value that is no finite" in refused(tmp_path, made)
+
+
+def test_vectors_that_do_not_match_the_data_are_refused(tmp_path: Path, pairs: Pairs) -> None:
+    path = saved(tmp_path / "v.safetensors", arrays(3, 5))
+    with pytest.raises(DataError, match="3 vectors of images, but split 'test' has 4"):
+        evaluate_embeddings(path, pairs)
+    named = {"image_ids": ["a", "b", "c"], "text_ids": ["a", "a", "b", "c", "d"]}
+    path = saved(tmp_path / "n.safetensors", arrays(3, 5), **named)
+    with pytest.raises(DataError, match="no vector of the image of row 'd'"):
+        evaluate_embeddings(path, pairs)
+    named = {"image_ids": ["a", "b", "c", "d"], "text_ids": ["a", "b", "b", "c", "d"]}
+    path = saved(tmp_path / "m.safetensors", arrays(4, 5), **named)
+    with pytest.raises(DataError, match="no vector of text 2 of row 'a'"):
+        evaluate_embeddings(path, pairs)
+
+
+@pytest.mark.parametrize("name", ["x.safetensors", "x.npz", "x.npy"])
+def test_files_that_cannot_be_read_are_refused(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    both = [path, path] if path.suffix == ".npy" else [path]
+    with pytest.raises(UsageError, match="no such file"):
+        read_arrays(both)
+    path.write_bytes(b"nothing of the kind, at some length")
+    with pytest.raises(DataError, match="cannot be read as vectors"):
+        read_arrays(both)
+    with pytest.raises(UsageError, match="one file, or two"):
+        read_arrays([path] * 3)
+
+
+def test_nothing_is_unpickled(tmp_path: Path) -> None:
+    np.savez(tmp_path / "v.npz", image=np.array([{"a": 1}], object), text=np.zeros((1, 2)))
+    with pytest.raises(DataError, match="cannot be read as vectors"):
+        read_arrays([tmp_path / "v.npz"])

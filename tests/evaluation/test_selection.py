@@ -1,0 +1,114 @@
+"""Selection: what the data allows, what was asked for, what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from trope.errors import UsageError
+from trope.evaluation.selection import (
+    metrics_of,
+    refuse_impossible,
+    request,
+    suitable,
+)
+from trope.evaluation.settings import EvaluationSettings
+from trope.metrics import METRICS
+from trope.metrics.asp import Asp
+from trope.metrics.ndcg import NDCG
+from trope.metrics.pmrp import PMRP
+from trope.metrics.recall import Recall
+from trope.metrics.tasks import TaskRank, TaskRecall
+
+PLAIN = EvaluationSettings()
+
+
+def made(names: str, settings: EvaluationSettings = PLAIN, coco: bool = False) -> list[object]:
+    return list(metrics_of(request(names.split(",")), settings, coco))
+
+
+def test_all_that_the_data_allows() -> None:
+    rich = suitable(labels=True, texts=100, space=True)
+    poor = suitable(labels=False, texts=40_000, space=False)
+    assert rich.families - poor.families == {
+        "ndcg", "semantic-map", "pmrp", "asp", "preservation",
+    }  # fmt: skip
+    every = set(METRICS) - {"micro-f1", "macro-f1"}
+    assert rich.families == every
+    assert rich.measures == ("cider", "bleu", "rouge")
+    assert rich.neighbors == (None,)
+
+
+def test_single_names_and_families() -> None:
+    assert made("recall@1,recall@7") == [Recall((1, 7))]
+    assert made("recall") == [Recall((1, 5, 10, 50))]
+    assert made("rsum") == [Recall((1, 5, 10))]
+    assert made("ndcg@20") == [NDCG((20,))]
+    assert made("ndcg") == [NDCG((500, None))]
+    assert made("recall@2/7-way") == [TaskRecall((7,), strict=True, cuts=(2,))]
+    assert made("mean-rank/5-way") == [TaskRank((5,), strict=True)]
+    assert made("asp/cider-daa") == [Asp()]
+    assert made("gain@5/cider") == [Asp((5,))]
+
+
+def test_tasks_by_settings() -> None:
+    settings = EvaluationSettings(ways=(3,), draws=9, seed=4)
+    recall, rank = made("recall/c-way,mean-rank/c-way", settings)
+    assert recall == TaskRecall((3,), 9, 4, strict=True)
+    assert rank == TaskRank((3,), 9, 4, strict=True)
+    assert made("recall/c-way") == [TaskRecall((5, 20, 100))]
+
+
+def test_only_what_was_asked_for_is_reported() -> None:
+    wanted = request(["recall@1", "asp/mean", "ndcg"])
+    found = dict.fromkeys(
+        ["recall@1", "recall@5", "asp/cider", "asp/mean", "ndcg@500", "eccv/map@r"]
+    )
+    assert set(wanted.reported(found)) == {"recall@1", "asp/mean", "ndcg@500", "eccv/map@r"}
+    assert wanted.measures == ("cider", "bleu", "rouge")
+    assert request(["asp/cider-daa"]).measures == ("cider-daa",)
+    assert request(["preservation@9", "preservation"]).neighbors == (None, 9)
+
+
+def test_pmrp_of_labels_that_are_not_cocos_has_another_name() -> None:
+    assert made("pmrp") == [PMRP()]
+    assert made("pmrp", coco=True) == [PMRP(name="pmrp/labels")]
+    assert made("pmrp", EvaluationSettings(labels="instances"), coco=True) == [PMRP()]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("recal", "no metric 'recal'; did you mean 'recall'"),
+        ("asp/meteor", "no measure 'meteor'"),
+        ("micro-f1", "a model that predicts labels"),
+    ],
+)
+def test_unknown_names_are_refused(name: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        request([name])
+
+
+def test_what_the_data_lacks_is_said() -> None:
+    everything = {"labels": True, "space": True, "words": True}
+    for name, lacking, said in (
+        ("ndcg@5", "labels", "ndcg: the data has no labels"),
+        ("preservation", "space", "name one with --space"),
+        ("asp/cider", "words", "needs the texts themselves"),
+    ):
+        refuse_impossible(request([name]), **everything)
+        with pytest.raises(UsageError, match=said):
+            refuse_impossible(request([name]), **{**everything, lacking: False})
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"ways": (1,)}, "at least 2 items, found 1"),
+        ({"draws": -1}, "draws: 0"),
+        ({"folds": -2}, "folds"),
+        ({"neighbors": 0}, "neighbors: at least 1"),
+    ],
+)
+def test_wrong_settings_are_refused(given: dict[str, object], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        EvaluationSettings(**given)  # type: ignore[arg-type]
