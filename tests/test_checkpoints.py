@@ -31,7 +31,7 @@ PLAN = Plan(
 
 def model(plan: Plan = PLAN) -> Model:
     torch.manual_seed(0)
-    return plan.model()
+    return plan.model(0)
 
 
 @pytest.fixture
@@ -121,6 +121,14 @@ def test_another_format(path: Path, format: str | None) -> None:
     tensors, document = read_tensors(path)
     write_tensors(path, tensors, document | {"format": format})
     with pytest.raises(DataError, match="not a model of this version") as error:
+        load_model(path)
+    one_line(error, path)
+
+
+def test_a_model_of_an_earlier_version(path: Path) -> None:
+    tensors, document = read_tensors(path)
+    write_tensors(path, tensors, document | {"format": "trope-model-1"})
+    with pytest.raises(DataError, match="made by an earlier version, .*; train anew") as error:
         load_model(path)
     one_line(error, path)
 

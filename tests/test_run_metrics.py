@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import trope
-from trope.training import Recipe, folder, train
+from trope.training import Recipe, train
+from trope.training.metrics import METRICS
 
 SETS = [
     "image.backbone=precomputed",
@@ -43,7 +44,7 @@ def pairs(tmp_path: Path) -> trope.Pairs:
 
 
 def lines(run: Path) -> list[dict[str, float]]:
-    return [json.loads(line) for line in (run / folder.METRICS).read_text().splitlines()]
+    return [json.loads(line) for line in (run / METRICS).read_text().splitlines()]
 
 
 def test_a_line_for_each_epoch(pairs: trope.Pairs, tmp_path: Path) -> None:

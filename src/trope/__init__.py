@@ -12,13 +12,22 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from trope.data.pairs import Pairs
     from trope.data.readers import open
+    from trope.evaluation import evaluate_run as evaluate
+    from trope.training.train import Trained, train
     from trope.types import Pair
 
     __version__: str
 
-__all__ = ["Pair", "Pairs", "open"]
+__all__ = ["Pair", "Pairs", "Trained", "evaluate", "open", "train"]
 
-_HOMES = {"Pair": "trope.types", "Pairs": "trope.data.pairs", "open": "trope.data.readers"}
+_HOMES = {
+    "Pair": ("trope.types", "Pair"),
+    "Pairs": ("trope.data.pairs", "Pairs"),
+    "Trained": ("trope.training", "Trained"),
+    "evaluate": ("trope.evaluation", "evaluate_run"),
+    "open": ("trope.data.readers", "open"),
+    "train": ("trope.training", "train"),
+}
 
 
 def __getattr__(name: str) -> object:
@@ -26,7 +35,8 @@ def __getattr__(name: str) -> object:
         return import_module("trope.runtime").version()
     if name not in _HOMES:
         raise AttributeError(f"module 'trope' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    module, inside = _HOMES[name]
+    return getattr(import_module(module), inside)
 
 
 def __dir__() -> list[str]:

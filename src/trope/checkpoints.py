@@ -22,7 +22,7 @@ from trope.encoders import Model, Plan
 from trope.errors import DataError, UsageError
 from trope.files import replacing
 
-FORMAT = "trope-model-1"
+FORMAT = "trope-model-2"
 FILE = "model.safetensors"
 
 
@@ -46,10 +46,15 @@ def load_model(path: Path) -> Checkpoint:
     """Build the model again; a folder is taken for that of a run."""
     file = path / FILE if path.is_dir() else path
     tensors, description = read_tensors(file)
-    if description.get("format") != FORMAT or "plan" not in description:
-        raise DataError(f"{file}: not a model of this version ({description.get('format')})")
+    found = description.get("format")
+    if found == "trope-model-1":
+        raise DataError(
+            f"{file}: made by an earlier version, which named weights otherwise; train anew"
+        )
+    if found != FORMAT or "plan" not in description:
+        raise DataError(f"{file}: not a model of this version ({found})")
     plan = config.parse(Plan, description["plan"], f"{file}: plan")
-    model = plan.model()
+    model = plan.model(0)
     fit(model, tensors, str(file))
     return Checkpoint(model.eval(), plan, description)
 

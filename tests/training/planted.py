@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+from PIL import Image
 
 TOPICS, REGIONS, SIZE = 8, 4, 16
 SPLITS = ("train",) * 6 + ("val", "test")
@@ -34,6 +35,19 @@ def write(folder: Path, rows: int = 160, texts: int = 1, seed: int = 0) -> Path:
     return folder
 
 
+def photographs(folder: Path) -> Path:
+    """Pictures of noise, eight to train on and two to validate on."""
+    folder.mkdir()
+    rows, random = [], np.random.default_rng(0)
+    for i in range(10):
+        noise = random.integers(0, 255, (32, 32, 3), np.uint8)
+        Image.fromarray(noise).save(folder / f"{i}.png")
+        split = "train" if i < 8 else "val"
+        rows.append({"id": f"{i}", "image": f"{i}.png", "text": f"word{i % 4}", "split": split})
+    (folder / "pairs.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    return folder
+
+
 def sentence(random: np.random.Generator, topic: int, row: int, number: int) -> str:
     words = [f"topic{topic}word{random.integers(5)}" for _ in range(random.integers(2, 7))]
     return " ".join([*words, f"row{row}", f"text{number}"])
@@ -47,5 +61,13 @@ PRECOMPUTED = [
     "training.batch=16",
     "training.learning_rate=0.01",
     "image.dropout=0",  # what is small enough for a test needs none
+    "text.dropout=0",
+]
+PIXELS = [
+    "image.encoder=tuned",
+    "text.hidden=16",
+    "text.words=12",
+    "training.batch=4",
+    "image.dropout=0",
     "text.dropout=0",
 ]

@@ -37,10 +37,16 @@ class Samples:
         images = self.images[left][:, None] == self.images[right]
         return np.asarray(images | (self.meaning[left][:, None] == self.meaning[right]))
 
-    def order(self, seed: int, epoch: int, batch: int) -> Int[np.ndarray, "steps batch"]:
+    def size(self, batch: int, processes: int = 1) -> int:
+        """The samples of a step: a batch, or all there are, as many for each process."""
+        return min(batch, len(self)) // processes * processes
+
+    def order(
+        self, seed: int, epoch: int, batch: int, processes: int = 1
+    ) -> Int[np.ndarray, "steps batch"]:
         """The samples of each step of an epoch; a last batch that is not full is left out."""
         shuffled = generator(seed, "order", str(epoch)).permutation(len(self))
-        size = min(batch, len(self))
+        size = self.size(batch, processes)
         return shuffled[: len(self) // size * size].reshape(-1, size)
 
 

@@ -73,9 +73,9 @@ def split(
     pairs: Pairs, plan: SplitPlan, digests: Shaped[np.ndarray, " rows"] | None = None
 ) -> tuple[Pairs, SplitReport]:
     """The rows with every missing split filled in, and what came of it."""
-    parts = _given(pairs, plan)
+    parts = given_parts(pairs, plan)
     _refuse_idle(pairs, parts, plan)
-    belongs = _components(pairs, plan.images, digests)
+    belongs = row_components(pairs, plan.images, digests)
     made = "as given"
     if (parts < 0).any():
         made = "for all rows" if (parts < 0).all() else "for the rows that had none"
@@ -118,7 +118,7 @@ def folds(
     """A fold number per row for k-fold cross-validation; refused where a component is too large."""
     if k < 2:
         raise ValueError(f"k = {k}: cross-validation needs at least 2 folds")
-    belongs = _components(pairs, images)
+    belongs = row_components(pairs, images)
     largest = int(np.bincount(belongs).max(initial=0))
     if largest > len(pairs) / k:
         raise DataError(
@@ -128,7 +128,7 @@ def folds(
     return assign(belongs, (1 / k,) * k, seed)
 
 
-def _components(
+def row_components(
     pairs: Pairs, images: str, digests: Shaped[np.ndarray, " rows"] | None = None
 ) -> Components:
     """The components of rows, with the pictures' digests where content counts."""
@@ -153,7 +153,7 @@ def _highest(
     return np.asarray(best // count, dtype=np.int64)
 
 
-def _given(pairs: Pairs, plan: SplitPlan) -> Parts:
+def given_parts(pairs: Pairs, plan: SplitPlan) -> Parts:
     """The splits the data set came with, from its own column or the one the plan names."""
     column = pairs.column("split")
     if plan.again:

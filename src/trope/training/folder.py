@@ -1,52 +1,79 @@
-"""The folder of a run: settings, state, the best model, and one line of measurements per epoch."""
+"""The folder of a run: settings, splits, state, the best model, a line of figures per epoch."""
 
 from __future__ import annotations
 
-import importlib.util
-from contextlib import suppress
+import fcntl
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from trope import config
+from trope import checkpoints, config
+from trope.data.kept import FILE as SPLITS
+from trope.data.kept import keep_splits
+from trope.data.pairs import Pairs
 from trope.errors import UsageError
-from trope.files import replacing, write_json
+from trope.files import refuse_existing, replacing_folder, write_json
 from trope.training import state
-from trope.training.settings import Recipe
+from trope.training.metrics import METRICS
+from trope.training.settings import WORDS_ONLY, Recipe, dotted
 
-SETTINGS, RUN, METRICS = "config.toml", "run.json", "metrics.jsonl"
-
-
-def begin(folder: Path, settings: Recipe, run: dict[str, Any], resume: bool) -> None:
-    """Make the folder, or check that it holds the run that is to go on."""
-    before = folder / RUN
-    if not before.exists():
-        if folder.is_dir() and any(folder.iterdir()):
-            raise UsageError(f"{folder}: exists and holds no run; name a new folder")
-        folder.mkdir(parents=True, exist_ok=True)
-        config.save(settings, folder / SETTINGS)
-        write_json(before, run)
-        return
-    if not resume:
-        raise UsageError(f"{folder}: holds a run; add --resume to go on, or name a new folder")
-    _refuse_other(folder, settings, run)
+SETTINGS, RUN, NONFINITE = "config.toml", "run.json", "nonfinite.json"
+LEARNED = (checkpoints.FILE, METRICS)  # never there before a state is
+RAISABLE = ("training.epochs", "training.stop")  # nothing that is done depends on them
 
 
-def _refuse_other(folder: Path, settings: Recipe, run: dict[str, Any]) -> None:
-    """Going on means: the same recipe, settings, seed and data."""
-    old = orjson.loads((folder / RUN).read_bytes())
-    for name in ("recipe", "seed", "data"):
-        if old[name] != run[name]:
-            raise UsageError(f"{folder}: made with {name} {old[name]}, not {run[name]}")
-    stored = config.load(Recipe, folder / SETTINGS)
-    if stored != settings:
-        mine, theirs = config.plain(settings), config.plain(stored)
-        other = next(name for name in mine | theirs if mine.get(name) != theirs.get(name))
-        raise UsageError(
-            f"{folder}: made with other settings ({other}: {theirs.get(other)}); "
-            "drop --set, or name a new folder"
-        )
+def look(folder: Path, settings: Recipe, run: Mapping[str, Any], resume: bool) -> list[str]:
+    """Refuse a folder that cannot be used for this run; what there is to say of it otherwise."""
+    if not (folder / RUN).exists():
+        refuse_existing(folder)
+        return [f"{folder}: nothing to go on from, a new run begins"] if resume else []
+    with held(folder):
+        if not has_state(folder):
+            _refuse_remains(folder)
+            return [f"{folder}: an earlier attempt had saved nothing, the run begins anew"]
+        if not resume:
+            raise UsageError(f"{folder}: holds a run; add --resume to go on, or name a new folder")
+        old = orjson.loads((folder / RUN).read_bytes())
+        _refuse_other(folder, old, settings, run)
+        return _other_code(folder, old, run)
+
+
+@contextmanager
+def opened(folder: Path, settings: Recipe, run: Mapping[str, Any], pairs: Pairs) -> Iterator[None]:
+    """The run's folder with all that describes the run, for this process alone.
+
+    It appears with everything in it: a run killed before has left nothing that stands in the way.
+    """
+    if not (folder / RUN).exists():
+        with replacing_folder(folder, fresh=True) as partial:
+            _describe(partial, settings, run, pairs)
+    with held(folder):
+        if has_state(folder):
+            config.save(settings, folder / SETTINGS)  # more epochs may be wanted now
+        else:
+            _refuse_remains(folder)
+            (folder / NONFINITE).unlink(missing_ok=True)
+            _describe(folder, settings, run, pairs)
+        yield
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Refuse a folder in which another process trains; any death frees it."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with suppress(OSError):  # some disks know no locks
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise UsageError(f"{folder}: another process trains there just now") from None
+        yield
+    finally:
+        os.close(handle)
 
 
 def has_state(folder: Path) -> bool:
@@ -54,20 +81,50 @@ def has_state(folder: Path) -> bool:
     return (folder / state.FILE).exists()
 
 
-def write_metrics(folder: Path, history: list[dict[str, Any]]) -> None:
-    """All epochs so far, a line each, and to TensorBoard where it is installed."""
-    with replacing(folder / METRICS) as file:
-        for line in history:
-            file.write(orjson.dumps(line) + b"\n")
-    if history and importlib.util.find_spec("tensorboard"):
-        with suppress(ImportError):
-            _write_events(folder, history[-1])
+def _describe(folder: Path, settings: Recipe, run: Mapping[str, Any], pairs: Pairs) -> None:
+    config.save(settings, folder / SETTINGS)
+    keep_splits(folder / SPLITS, pairs)
+    write_json(folder / RUN, run)
 
 
-def _write_events(folder: Path, line: dict[str, Any]) -> None:
-    from torch.utils.tensorboard import SummaryWriter
+def _refuse_remains(folder: Path) -> None:
+    """What a run has learned is not written over because its state was taken away."""
+    if left := [name for name in LEARNED if (folder / name).exists()]:
+        raise UsageError(
+            f"{folder}: holds a run's {left[0]}, but its state is gone; name a new folder"
+        )
 
-    with SummaryWriter(str(folder / "tensorboard")) as writer:
-        for name, value in line.items():
-            if isinstance(value, float):
-                writer.add_scalar(name, value, line["epoch"])
+
+def _other_code(folder: Path, old: Mapping[str, Any], run: Mapping[str, Any]) -> list[str]:
+    """A remark where the same bits cannot be promised."""
+    then, now = (f"{made['trope']} (commit {made['commit']})" for made in (old, run))
+    return [] if then == now else [f"{folder}: begun with trope {then}, goes on with {now}"]
+
+
+def _refuse_other(
+    folder: Path, old: Mapping[str, Any], settings: Recipe, run: Mapping[str, Any]
+) -> None:
+    """Going on means: the same recipe, settings, seed and data."""
+    for name in ("recipe", "seed"):
+        if old[name] != run[name]:
+            raise UsageError(f"{folder}: made with {name} {old[name]}, not {run[name]}")
+    if old["data"] != run["data"]:
+        raise UsageError(
+            f"{folder}: made with other data ({old['root']}, {old['data'][:8]}; now "
+            f"{run['root']}, {run['data'][:8]}); name a new folder"
+        )
+    stored = config.load(Recipe, folder / SETTINGS)
+    then, now = (dotted(config.plain(s)) for s in (stored, settings))
+    other = [name for name in then | now if _differs(name, then.get(name), now.get(name))]
+    if other:
+        name, more = other[0], f" (and {len(other) - 1} more)" if other[1:] else ""
+        raise UsageError(
+            f"{folder}: made with {name} = {then.get(name, 'none')}, not "
+            f"{now.get(name, 'none')}{more}; set it as it was, or name a new folder"
+        )
+
+
+def _differs(name: str, then: Any, now: Any) -> bool:
+    if name in WORDS_ONLY:
+        return False
+    return bool(now < then) if name in RAISABLE else bool(now != then)

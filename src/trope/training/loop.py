@@ -11,13 +11,15 @@ from typing import Any
 
 from lightning_fabric import Fabric
 from torch import nn
-from torch.optim import Adam, Optimizer
+from torch.optim import Optimizer
 
 from trope.checkpoints import FILE, save_model
 from trope.encoders.inputs import Tensors
 from trope.errors import TropeError
 from trope.files import write_json
-from trope.training import folder as runs
+from trope.training.folder import NONFINITE, has_state
+from trope.training.metrics import Metrics
+from trope.training.optimizer import adam, set_rate
 from trope.training.settings import Recipe
 from trope.training.state import Progress, deterministic, load_state, save_state
 from trope.training.steps import Step, Steps, penalized, seen
@@ -45,27 +47,30 @@ class Loop:
     def __post_init__(self) -> None:
         wanted = self.settings.training
         self.modules: dict[str, nn.Module] = {"model": self.task.model, "loss": self.task.loss}
-        parameters = [p for module in self.modules.values() for p in module.parameters()]
-        adam = Adam(
-            [p for p in parameters if p.requires_grad],
-            wanted.learning_rate,
-            weight_decay=wanted.weight_decay,
-            fused=not self._scaled,  # all of a step in one pass over the weights
-        )
         self.optimizer: Optimizer
-        self.model, self.optimizer = self.fabric.setup(self.task.model, adam)
+        self.model, self.optimizer = self.fabric.setup(
+            self.task.model, adam(self.task.model, self.task.loss, wanted)
+        )
         self.task.loss.to(self.fabric.device)
+        self.metrics = Metrics(self.folder)
         self.progress = Progress(rate=wanted.learning_rate)
-        if runs.has_state(self.folder):
-            self.progress = load_state(self.folder, self.modules, self.optimizer)
-        self._set_rate()
+        if has_state(self.folder):
+            precision = self.fabric.strategy.precision
+            self.progress = load_state(self.folder, self.modules, self.optimizer, precision)
+            self.progress.finished = self._ended()  # no more, if more epochs are wanted now
+        set_rate(self.optimizer, self.progress.rate)
 
     def run(self) -> Progress:
         """Train to the end; interrupted, the run is saved after the step it is in."""
-        while not self.progress.finished:
-            self._epoch()
-            self._judge(validate(self.task, self.settings.training.batch, self.seed))
-            self._save()
+        try:
+            while not self.progress.finished:
+                self._epoch()
+                if not has_state(self.folder):
+                    self._save()  # no model without a state beside it
+                self._judge(self._validated())
+                self._save()
+        finally:
+            self.metrics.close()
         return self.progress
 
     def _epoch(self) -> None:
@@ -78,7 +83,8 @@ class Loop:
         for step in steps.steps(progress.step):
             progress.total += self._step(step)
             progress.step = step.number + 1
-            self.report(progress, len(steps), {"loss": progress.total / progress.step})
+            found = {"loss": progress.total / progress.step, "images": float(steps.size)}
+            self.report(progress, len(steps), found)
             if self.stopping or time.monotonic() - saved > SAVE_SECONDS:
                 self._save()
                 saved = time.monotonic()
@@ -106,13 +112,12 @@ class Loop:
 
     def _clip(self, step: Step) -> None:
         """Shorten a long gradient; one that is not finite must not reach the weights."""
-        longest = self.settings.training.clip
-        if longest:
-            norm: Any = self.fabric.clip_gradients(
-                self.model, self.optimizer, max_norm=longest, error_if_nonfinite=False
-            )
-            if not self._scaled:
-                self._check(step, "gradient", float(norm))
+        longest = self.settings.training.clip or math.inf
+        norm: Any = self.fabric.clip_gradients(
+            self.model, self.optimizer, max_norm=longest, error_if_nonfinite=False
+        )
+        if not self._scaled:
+            self._check(step, "gradient", float(norm))
 
     @property
     def _scaled(self) -> bool:
@@ -127,26 +132,40 @@ class Loop:
                     shared: Any = self.fabric.all_reduce(parameter.grad, reduce_op="mean")
                     parameter.grad = shared
 
+    def _validated(self) -> Validation:
+        """By the first process for all: what follows from it must be the same in each."""
+        first, batch = self.fabric.is_global_zero, self.settings.training.batch
+        found: Any = validate(self.task, batch, self.seed) if first else None
+        shared: Validation = self.fabric.broadcast(found)
+        return shared
+
     def _judge(self, found: Validation) -> None:
         """After an epoch: note, keep the model if it is the best, lower the rate, or end."""
         progress, wanted = self.progress, self.settings.training
+        measured = {f"val_{name}": value for name, value in asdict(found).items()}
         line = {
             "epoch": progress.epoch,
             "loss": progress.total / max(progress.step, 1),
             "rate": progress.rate,
-            **{f"val_{name}": value for name, value in asdict(found).items()},
+            **{name: value for name, value in measured.items() if value is not None},
         }
         progress.history.append(line)
-        self._keep(found.recall if wanted.select == "recall" else -found.loss, line)
+        recall = found.recall if wanted.select == "recall" else None
+        self._keep(-found.loss if recall is None else recall, line)
         progress.waited = 0 if found.loss < progress.lowest else progress.waited + 1
         progress.lowest = min(progress.lowest, found.loss)
         if progress.waited >= wanted.patience:
             progress.rate, progress.waited = progress.rate * wanted.decay, 0
-            self._set_rate()
+            set_rate(self.optimizer, progress.rate)
         progress.epoch, progress.step, progress.total = progress.epoch + 1, 0, 0.0
+        progress.finished = self._ended()
+        shown = {} if found.recall is None else {"recall": found.recall}
+        self.report(progress, 0, {"loss": line["loss"], **shown})
+
+    def _ended(self) -> bool:
+        progress, wanted = self.progress, self.settings.training
         stale = progress.epoch - 1 - progress.best_epoch
-        progress.finished = progress.epoch >= wanted.epochs or stale >= wanted.stop
-        self.report(progress, 0, {"loss": line["loss"], "recall": found.recall})
+        return progress.epoch >= wanted.epochs or stale >= wanted.stop
 
     def _keep(self, value: float, line: dict[str, Any]) -> None:
         progress = self.progress
@@ -159,18 +178,15 @@ class Loop:
     def _save(self) -> None:
         """First the best model, then the state: killed between the two, the epoch is done again."""
         if self.fabric.is_global_zero:
-            save_state(self.folder, self.modules, self.optimizer, self.progress)
-            runs.write_metrics(self.folder, self.progress.history)
-
-    def _set_rate(self) -> None:
-        for group in self.optimizer.param_groups:
-            group["lr"] = self.progress.rate
+            precision = self.fabric.strategy.precision
+            save_state(self.folder, self.modules, self.optimizer, precision, self.progress)
+            self.metrics.write(self.progress.history)
 
     def _check(self, step: Step, name: str, value: float) -> None:
         """Stop at what is no number, and keep what is needed to look into it."""
         if math.isfinite(value):
             return
-        path = self.folder / "nonfinite.json"
+        path = self.folder / NONFINITE
         ids = [self.task.ids[text] for text in self.task.train.texts[step.pairs]]
         place = {"epoch": self.progress.epoch, "step": step.number}
         if self.fabric.is_global_zero:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 from trope import config
 from trope.errors import UsageError, suggestion
-from trope.training.settings import Recipe
-
-SMALL = 20_000  # training pairs below which a recipe's `small` settings hold
-
-Scale = Literal["auto", "small", "large"]
+from trope.training.settings import Recipe, dotted
+from trope.training.small import Scale, small_changes
 
 
 def recipe_names() -> list[str]:
@@ -32,11 +32,30 @@ def recipe_path(name: str) -> Path:
 
 
 def load_recipe(name: str) -> Recipe:
-    """A recipe as it is written."""
-    return config.load(Recipe, recipe_path(name))
+    """A recipe as it is written, which knows what stands in its file."""
+    path = recipe_path(name)
+    document = config.read_toml(path)
+    recipe = config.parse(Recipe, document, str(path))
+    object.__setattr__(recipe, "written", frozenset(dotted(document)))
+    return recipe
 
 
-def resolve(recipe: Recipe, sets: list[str], pairs: int, scale: Scale = "auto") -> Recipe:
-    """Settings for so many training pairs: the recipe's, its `small` changes, then the user's."""
-    small = pairs < SMALL if scale == "auto" else scale == "small"
-    return config.override(recipe, [*(recipe.small if small else ()), *sets])
+def resolve(recipe: Recipe, sets: Sequence[str], pairs: int, scale: Scale = "auto") -> Recipe:
+    """Settings for so many training pairs: the recipe's, those for small data, then the user's.
+
+    What comes out is settled: resolved again it stays as it is.
+    """
+    changed = config.override(recipe, [*small_changes(recipe, sets, pairs, scale), *sets])
+    return replace(changed, small=None)
+
+
+def as_sets(settings: Mapping[str, Any], before: str = "") -> list[str]:
+    """Settings given as keywords, in tables or by dotted names, written like `--set`."""
+    found: list[str] = []
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            found += as_sets(value, f"{before}{name}.")
+        else:
+            text = config.NONE if value is None else json.dumps(value, ensure_ascii=False)
+            found.append(f"{before}{name}={text}")
+    return found

@@ -28,8 +28,8 @@ class Screen:
         hidden = quiet or not self.console.is_terminal
         self.bar = Progress(*columns, console=self.console, transient=True, disable=hidden)
         self.task = self.bar.add_task("training", total=epochs, found="")
-        self.recall, self.shown, self.started = 0.0, 0.0, time.monotonic()
-        self.steps = 0
+        self.recall, self.images = "", 0.0
+        self.shown, self.started = 0.0, time.monotonic()
 
     def __enter__(self) -> Screen:
         self.bar.start()
@@ -47,19 +47,20 @@ class Screen:
         """What there is to say before the first step."""
         if not self.quiet:
             for remark in remarks:
-                self.console.print(remark, markup=False, highlight=False)
+                self.console.print(remark, markup=False, highlight=False, soft_wrap=True)
 
     def report(self, standing: Standing, steps: int, found: dict[str, float]) -> None:
         """After a step (of so many), or after an epoch, when `steps` is 0."""
-        self.recall = found.get("recall", self.recall)
-        self.steps += steps > 0
+        self.images += found.get("images", 0.0)
+        if "recall" in found:
+            self.recall = f"recall {found['recall']:.3f}  "
         now = time.monotonic()
         if steps and now - self.shown < EVERY:
             return
         self.shown = now
-        speed = self.steps / max(now - self.started, 1e-9)
+        speed = self.images / max(now - self.started, 1e-9)
         done = standing.epoch + (standing.step / steps if steps else 0)
-        text = f"loss {found['loss']:.4f}  recall {self.recall:.3f}  {speed:.1f} steps/s"
+        text = f"loss {found['loss']:.4f}  {self.recall}{speed:,.0f} images/s"
         self.bar.update(self.task, completed=done, description=f"epoch {done:.1f}", found=text)
         if not steps and not self.quiet and not self.console.is_terminal:
             line = f"epoch {standing.epoch} of at most {self.epochs}: {text}"

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from trope.data.splits import SplitPlan
 from trope.encoders import HeadSettings, ImageSettings, TextSettings
+from trope.errors import suggestion
+
+WORDS_ONLY = ("about", "paper", "small")  # what changes no run that is settled
+PARTS = ("image", "text", "head", "loss")  # of what is learned, each with a rate of its own
 
 
 @dataclass(frozen=True)
@@ -33,12 +38,14 @@ class Optimization:
 
     The learning rate is multiplied by `decay` after `patience` epochs without a lower validation
     loss; training ends after `stop` epochs without a better `select` on validation. A `clip` of 0
-    is none.
+    is none. `rates` multiply the learning rate of a part: the encoders `image` and `text`, both
+    `head`s, or what the `loss` itself learns.
     """
 
     batch: int = 64
     epochs: int = 100
     learning_rate: float = 1e-4
+    rates: Mapping[str, float] = field(default_factory=dict)
     weight_decay: float = 1e-5
     decay: float = 0.1
     patience: int = 5
@@ -53,14 +60,21 @@ class Optimization:
                 raise ValueError(f"{name} must be at least {least}, found {getattr(self, name)}")
         if not self.learning_rate > 0 or not 0 < self.decay <= 1 or self.weight_decay < 0:
             raise ValueError("learning_rate and decay must be above 0, weight_decay at least 0")
+        for part, rate in self.rates.items():
+            if part not in PARTS:
+                raise ValueError(f"rates: no part '{part}'{suggestion(part, PARTS)}")
+            if not 0 < rate < math.inf:
+                raise ValueError(f"rates: that of {part} must be above 0, found {rate}")
 
 
 @dataclass(frozen=True)
 class Recipe:
     """A recipe: a model, a loss, neighbors and how to train.
 
-    `small` are changes, written like `--set`, for data of fewer than 20,000 training pairs: the
-    papers' settings are for hundreds of thousands.
+    `small` are changes, written like `--set`, for data of fewer than 20,000 training pairs, on top
+    of those that hold for every recipe (`small.toml`); with "none" no such settings hold at all, as
+    in the file of a run, in which everything is settled. `written` are the settings, by their
+    dotted names, that stand in the file a recipe was read from.
     """
 
     about: str = ""
@@ -73,4 +87,19 @@ class Recipe:
     neighbors: Neighborhood = field(default_factory=Neighborhood)
     training: Optimization = field(default_factory=Optimization)
     split: SplitPlan = field(default_factory=SplitPlan)
-    small: tuple[str, ...] = ()
+    small: tuple[str, ...] | None = ()
+    written: frozenset[str] = field(default=frozenset(), init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for change in self.small or ():
+            if change.strip().startswith("split"):
+                raise ValueError("small: the split comes first, and decides what is small")
+
+
+def dotted(settings: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """Settings in tables by their dotted names."""
+    found: dict[str, Any] = {}
+    for name, value in settings.items():
+        inside = isinstance(value, Mapping)
+        found |= dotted(value, f"{before}{name}.") if inside else {f"{before}{name}": value}
+    return found

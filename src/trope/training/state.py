@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from lightning_fabric.plugins.precision import Precision
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
@@ -19,7 +20,7 @@ from trope.checkpoints import read_tensors, write_tensors
 from trope.errors import DataError
 
 FILE = "state.safetensors"
-FORMAT = "trope-state-1"
+FORMAT = "trope-state-2"
 
 
 @dataclass
@@ -39,7 +40,11 @@ class Progress:
 
 
 def save_state(
-    folder: Path, modules: dict[str, nn.Module], optimizer: Optimizer, progress: Progress
+    folder: Path,
+    modules: dict[str, nn.Module],
+    optimizer: Optimizer,
+    precision: Precision,
+    progress: Progress,
 ) -> None:
     """Write weights, the optimizer's memory and the progress, whole or not at all."""
     tensors = {
@@ -50,10 +55,13 @@ def save_state(
     for number, memory in optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer.{number}.{name}": value for name, value in memory.items()}
     document = {"format": FORMAT, "progress": _finite(asdict(progress))}
+    document["scale"] = precision.state_dict()  # by which losses of 16 bits are multiplied
     write_tensors(folder / FILE, tensors, document)
 
 
-def load_state(folder: Path, modules: dict[str, nn.Module], optimizer: Optimizer) -> Progress:
+def load_state(
+    folder: Path, modules: dict[str, nn.Module], optimizer: Optimizer, precision: Precision
+) -> Progress:
     """Put everything back where it was."""
     path = folder / FILE
     tensors, document = read_tensors(path)
@@ -64,6 +72,7 @@ def load_state(folder: Path, modules: dict[str, nn.Module], optimizer: Optimizer
         for part, module in modules.items():
             module.load_state_dict(parts[part])
         _remember(optimizer, parts["optimizer"])
+        precision.load_state_dict(document["scale"])
         return Progress(**_infinite(document["progress"]))
     except (RuntimeError, KeyError, TypeError, ValueError) as error:
         why = str(error).splitlines()[0]

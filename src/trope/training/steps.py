@@ -47,22 +47,34 @@ class Steps:
     fabric: Fabric
 
     def __len__(self) -> int:
-        return len(self.task.train) // min(self.batch, len(self.task.train))
+        return len(self.task.train) // self.size
+
+    @property
+    def size(self) -> int:
+        """The pairs of a step, of all processes together."""
+        return self.task.train.size(self.batch, self.fabric.world_size)
 
     def steps(self, first: int = 0) -> Iterator[Step]:
         """From the given one on."""
-        order = self.task.train.order(self.seed, self.epoch, self.batch)[first:]
+        train, world = self.task.train, self.fabric.world_size
+        order = train.order(self.seed, self.epoch, self.batch, world)[first:]
         near, there = self._near()
-        mine = [self._mine(row) for row in order]
-        both = mine if near is None else [np.concatenate([row, near[row]]) for row in mine]
-        train = self.task.train
-        images = self.task.images.batches([train.images[row] for row in both], self.epoch)
-        texts = self.task.texts.batches([train.texts[row] for row in both], self.epoch)
-        for i, (row, image, text) in enumerate(zip(order, images, texts, strict=True)):
+        needs, mine = self.task.loss.needs, [self._mine(row) for row in order]
+        images = [train.images[_both(row, near, "near-image" in needs)] for row in mine]
+        texts = [train.texts[_both(row, near, "near-text" in needs)] for row in mine]
+        inputs = zip(
+            order,
+            self.task.images.batches(images, self.epoch),
+            self.task.texts.batches(texts, self.epoch),
+            strict=True,
+        )
+        for i, (row, image, text) in enumerate(inputs):
             beside = None if near is None else near[row]
             yield Step(first + i, row, beside, None if there is None else there[row], image, text)
 
-    def _near(self) -> tuple[Batch | None, Bool[np.ndarray, " batch"] | None]:
+    def _near(
+        self,
+    ) -> tuple[Int[np.ndarray, " samples"] | None, Bool[np.ndarray, " samples"] | None]:
         if self.task.near is None:
             return None, None
         return drawn(self.task.near, self.seed, self.epoch)
@@ -73,6 +85,13 @@ class Steps:
         return row[self.fabric.global_rank * size : (self.fabric.global_rank + 1) * size]
 
 
+def _both(
+    row: Batch, near: Int[np.ndarray, " samples"] | None, needed: bool
+) -> Int[np.ndarray, " both"]:
+    """The pairs, then their neighbors, where the loss needs those of this modality."""
+    return np.concatenate([row, near[row]]) if needed and near is not None else row
+
+
 def seen(task: Task, step: Step, images: Packed, texts: Packed, fabric: Fabric) -> View:
     """The whole batch as its loss sees it: points gathered from all processes, with gradients."""
     size = len(step.pairs) // fabric.world_size
@@ -81,9 +100,7 @@ def seen(task: Task, step: Step, images: Packed, texts: Packed, fabric: Fabric) 
     device = image.mean.device
     same = _tensor(task.train.same(step.pairs, step.pairs), device)
     near = None
-    if near_image is not None and near_text is not None:
-        assert step.near is not None
-        assert step.there is not None
+    if step.near is not None and step.there is not None:
         beside = _tensor(task.train.same(step.near, step.pairs), device)
         near = Near(near_image, near_text, beside, _tensor(step.there, device))
     return View(

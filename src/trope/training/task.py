@@ -16,12 +16,16 @@ from trope.data.samples import Samples, samples
 from trope.encoders import Model, Plan
 from trope.encoders.gru import Gru
 from trope.encoders.inputs import Inputs
-from trope.errors import UsageError, suggestion
+from trope.errors import DataError, UsageError, suggestion
 from trope.losses import LOSSES, PENALTIES, Loss
 from trope.neighbors import Search, cached_neighbors
 from trope.spaces import Doc2Vec, Sentence, Vectors, Visual
 from trope.spaces.paragraphs import Training
+from trope.training.optimizer import groups
+from trope.training.pictures import usable
 from trope.training.settings import Recipe
+
+NEAR = frozenset({"near-image", "near-text"})
 
 Ids = Int[np.ndarray, "samples k"]
 Meaning = Float[Tensor, "samples meaning"]
@@ -55,20 +59,25 @@ class Parts(NamedTuple):
     remarks: tuple[str, ...] = ()
 
 
-def prepare(pairs: Pairs, settings: Recipe, seed: int) -> Task:
+def prepare(pairs: Pairs, settings: Recipe, seed: int, processes: int = 1) -> Task:
     """Build it all; what does not fit together is refused here, before any training."""
     loss = build_loss(settings)
     plan = Plan(settings.image, settings.text, settings.head).fitted(pairs)
-    pictures, texts = plan.pictures(pairs, seed), plan.texts(pairs)
+    pictures, texts = usable(plan.pictures(pairs, seed), pairs, "train", "val"), plan.texts(pairs)
     plan = replace(plan, image_size=pictures.size, text_size=texts.size)
     train, val = (samples(pairs, pictures.rows, split) for split in ("train", "val"))
+    if len(train) < (least := max(2, processes)):
+        raise DataError(
+            f"{pairs.root}: split 'train' has {len(train)} pairs with a text and a usable image; "
+            f"training needs {least}"
+        )
     parts = _parts(pairs, settings, loss, train)
-    torch.manual_seed(seed)
-    model = plan.model()
+    model = plan.model(seed)
     _start_words(model, plan, pairs)
+    groups(model, loss, settings.training)
     remarks = [*pictures.remarks, *texts.remarks, *parts.remarks]
-    if pictures.failed:
-        remarks.append(f"{len(pictures.failed):,} pictures cannot be used: {pictures.failed[0][1]}")
+    if failed := pictures.failed:
+        remarks.append(f"pictures left out: {len(failed):,}, the first {failed[0][1]}")
     return Task(
         plan,
         model,
@@ -100,7 +109,7 @@ def build_loss(settings: Recipe) -> Loss:
 def _parts(pairs: Pairs, settings: Recipe, loss: Loss, train: Samples) -> Parts:
     near = meaning = look = None
     remarks: tuple[str, ...] = ()
-    if "near" in loss.needs:
+    if loss.needs & NEAR:
         near, remarks = _neighbors(pairs, settings, train)
     if "meaning" in loss.needs:
         vectors = _text_space(settings).vectors(pairs)

@@ -1,31 +1,33 @@
-"""One run from beginning to end: data, recipe, processes, signals, the loop."""
+"""One run from beginning to end: data, recipe, folder, processes, the loop."""
 
 from __future__ import annotations
 
 import os
-import signal
-import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from lightning_fabric import Fabric
 
 from trope import config
 from trope.data.pairs import Pairs
-from trope.data.splits import split
-from trope.errors import UsageError
+from trope.data.readers import open
+from trope.data.splits import SplitReport, split
+from trope.errors import DataError
 from trope.runtime import provenance, seed_everything
 from trope.training import folder as runs
+from trope.training.idle import refuse_idle
 from trope.training.loop import Loop
-from trope.training.recipes import Scale, load_recipe, resolve
+from trope.training.processes import launched, stopped_gently
+from trope.training.recipes import as_sets, load_recipe, resolve
 from trope.training.screen import Screen
 from trope.training.settings import Recipe
+from trope.training.small import Scale, small_changes
 from trope.training.state import Progress
-from trope.training.task import prepare
+from trope.training.task import Task, prepare
+from trope.training.validation import measurable
 
 
 @dataclass(frozen=True)
@@ -39,61 +41,100 @@ class Trained:
 
 def train(
     recipe: str | Recipe,
-    pairs: Pairs,
-    out: Path,
+    data: Pairs | str | Path,
+    out: str | Path,
     *,
     sets: Sequence[str] = (),
     seed: int = 0,
     resume: bool = False,
     scale: Scale = "auto",
     quiet: bool = False,
+    **settings: Any,
 ) -> Trained:
-    """Train on the pairs of `train`, choose the best epoch on those of `val`."""
+    """Train on the pairs of `train`, choose the best epoch on those of `val`.
+
+    Settings are changed by `sets`, written like `--set`, or by keywords: `text={"encoder": "gru"}`.
+    """
     chosen = load_recipe(recipe) if isinstance(recipe, str) else recipe
-    pairs, _ = split(pairs, chosen.split)
-    count = int(pairs.in_split("train").text_counts.sum())
-    settings = resolve(chosen, list(sets), count, scale)
-    fabric = _fabric(settings)
-    if settings.training.batch % fabric.world_size:
-        raise UsageError(
-            f"training.batch: {settings.training.batch} pairs cannot be shared evenly by "
-            f"{fabric.world_size} processes"
-        )
-    run = {"recipe": recipe if isinstance(recipe, str) else "", "seed": seed}
-    run |= {"data": pairs.fingerprint, "root": pairs.root.name, **provenance()}
+    out, sets = Path(out), [*sets, *as_sets(settings)]
+    pairs = data if isinstance(data, Pairs) else open(data)
+    pairs, splits = split(pairs, config.override(chosen, sets).split)
+    refuse_empty(pairs, splits)
+    resolved, remarks = settled(chosen, sets, pairs, scale)
+    fabric = launched(resolved.training)
+    screen = Screen(resolved.training.epochs, quiet or not fabric.is_global_zero)
+    run: dict[str, Any] = {"recipe": recipe if isinstance(recipe, str) else "", "seed": seed}
+    run |= about_data(pairs, out) | provenance()
     if fabric.is_global_zero:
-        runs.begin(out, settings, run, resume)
-    fabric.barrier()
+        screen.tell(runs.look(out, resolved, run, resume))
     seed_everything(seed)
-    task = prepare(pairs, settings, seed)
-    screen = Screen(settings.training.epochs, quiet or not fabric.is_global_zero)
+    task = prepare(pairs, resolved, seed, fabric.world_size)
+    screen.tell(
+        [
+            told(task, resolved, splits, fabric.world_size),
+            *remarks,
+            *selected_by(task, resolved, seed),
+        ]
+    )
     screen.tell(task.remarks)
-    description = {"run": run, "settings": config.plain(settings)}
-    with screen, deterministic_algorithms():
-        loop = Loop(task, settings, seed, out, fabric, description, screen.report)
-        with _stopped_gently(loop):
-            progress = loop.run()
-    return Trained(out, settings, progress)
+    with ExitStack() as stack:
+        if fabric.is_global_zero:
+            stack.enter_context(runs.opened(out, resolved, run, pairs))
+        fabric.barrier()
+        description = {"run": run, "settings": config.plain(resolved)}
+        loop = Loop(task, resolved, seed, out, fabric, description, screen.report)
+        for around in (screen, deterministic_algorithms(), stopped_gently(loop)):
+            stack.enter_context(around)
+        return Trained(out, resolved, loop.run())
 
 
-def _fabric(settings: Recipe) -> Fabric:
-    """One process, or those that `torchrun` has started, each with its device."""
-    local = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
-    world = int(os.environ.get("WORLD_SIZE", "1"))
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # advice for users of another package
-            fabric = Fabric(
-                accelerator="auto",
-                devices=local,
-                num_nodes=world // local,
-                strategy="ddp" if world > 1 else "auto",
-                precision=settings.training.precision,
+def settled(
+    recipe: Recipe, sets: Sequence[str], pairs: Pairs, scale: Scale
+) -> tuple[Recipe, list[str]]:
+    """The settings for pairs that have their splits, and what there is to say of them."""
+    count = int(pairs.in_split("train").text_counts.sum())
+    resolved = resolve(recipe, sets, count, scale)
+    idle, small = refuse_idle(resolved, sets), small_changes(recipe, sets, count, scale)
+    if not small:
+        return resolved, idle
+    return resolved, [
+        f"settings for small data (--scale large: the papers'): {', '.join(small)}",
+        *idle,
+    ]
+
+
+def refuse_empty(pairs: Pairs, splits: SplitReport) -> None:
+    """Say why there is nothing to train on, or nothing to choose the best epoch by."""
+    for name in ("train", "val"):
+        if not splits.rows[name]:
+            raise DataError(
+                f"{pairs.source}: no row for split '{name}': {len(pairs):,} rows are "
+                f"{splits.components:,} components (what shares a group, an image or a text goes "
+                "together); give the rows a split, or set split.fractions"
             )
-            fabric.launch()
-    except (ValueError, RuntimeError) as error:
-        raise UsageError(f"training: {str(error).splitlines()[0]}") from None
-    return fabric
+
+
+def about_data(pairs: Pairs, out: Path) -> dict[str, str]:
+    """What the data is, and where, seen from the run: both may be moved together."""
+    source = os.path.relpath(pairs.source.resolve(), out.resolve())
+    return {"data": pairs.fingerprint, "root": pairs.root.name, "source": source}
+
+
+def told(task: Task, settings: Recipe, splits: SplitReport, processes: int = 1) -> str:
+    """What a run learns from."""
+    rows = ", ".join(f"{count:,} {name}" for name, count in splits.rows.items())
+    batch = task.train.size(settings.training.batch, processes)
+    return (
+        f"rows: {rows} (splits {splits.made}); training on {len(task.train):,} pairs in batches "
+        f"of {batch}, validating on {len(task.val):,}"
+    )
+
+
+def selected_by(task: Task, settings: Recipe, seed: int) -> list[str]:
+    """A remark where the model cannot be selected by what the settings ask for."""
+    if settings.training.select == "loss" or measurable(task.val, seed):
+        return []
+    return ["too few validation pairs for 5-way recall: the lowest loss selects the model"]
 
 
 @contextmanager
@@ -111,28 +152,3 @@ def deterministic_algorithms() -> Iterator[None]:
     finally:
         torch.use_deterministic_algorithms(before[0])
         memory.fill_uninitialized_memory = before[1]
-
-
-@contextmanager
-def _stopped_gently(loop: Loop) -> Iterator[None]:
-    """Ctrl-C and a request to end are heard after the step: the state on disk is then whole."""
-    if loop.fabric.world_size > 1:  # the others would wait for this one: the last saving counts
-        yield
-        return
-
-    def stop(number: int, frame: Any) -> None:
-        if loop.stopping:  # asked twice: at once, and the last saving counts
-            raise KeyboardInterrupt
-        loop.stopping = True
-
-    before = {}
-    for number in (signal.SIGINT, signal.SIGTERM):
-        try:
-            before[number] = signal.signal(number, stop)
-        except ValueError:  # not the main thread: whoever runs it handles signals
-            break
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Bool
+from jaxtyping import Bool, Float
 
 from trope.data.samples import Numbers, Samples
 from trope.encoders import encode
-from trope.metrics import places, recall_in_task
+from trope.metrics import Places, recall_in_task
 from trope.runtime import generator
 from trope.similarity import similarity
 from trope.training.task import Task
@@ -22,32 +22,57 @@ WAYS = 5
 
 @dataclass(frozen=True)
 class Validation:
-    """The cross-modal loss of a pair, and the recall of both directions, each a mean."""
+    """The cross-modal loss of a pair, and the recall of both directions, each a mean.
+
+    Without recall where no pair has four others that are wrong for it.
+    """
 
     loss: float
-    image_to_text: float
-    text_to_image: float
+    image_to_text: float | None = None
+    text_to_image: float | None = None
 
     @property
-    def recall(self) -> float:
+    def recall(self) -> float | None:
         """The mean of both directions."""
+        if self.image_to_text is None or self.text_to_image is None:
+            return None
         return (self.image_to_text + self.text_to_image) / 2
 
 
 def validate(task: Task, batch: int, seed: int) -> Validation:
     """Loss over fixed batches without neighbors, recall over all the pairs looked at."""
-    rows = _chosen(task.val, seed)
+    rows = chosen(task.val, seed)
     image = encode(task.model.image, task.images, task.val.images[rows])
     text = encode(task.model.text, task.texts, task.val.texts[rows])
     same = task.val.same(rows, rows)
+    scores = similarity(image, text).float().cpu().numpy()
     return Validation(
-        _loss(task, image, text, same, batch),
-        _recall(image, text, same),
-        _recall(text, image, same),
+        _loss(task, image, text, same, batch), recall(scores, same), recall(scores.T, same)
     )
 
 
-def _chosen(val: Samples, seed: int) -> Numbers:
+def measurable(val: Samples, seed: int) -> bool:
+    """Whether there are pairs enough for a recall."""
+    rows = chosen(val, seed)
+    return bool(((~val.same(rows, rows)).sum(axis=1) >= WAYS - 1).any())
+
+
+def recall(scores: Float[np.ndarray, "n n"], same: Bool[np.ndarray, "n n"]) -> float | None:
+    """How often a pair's own item is first among five, the other four wrong for its query.
+
+    Other items that are right too are left out: the best of several right ones would be first more
+    often by chance alone.
+    """
+    enough = (~same).sum(axis=1) >= WAYS - 1
+    if not enough.any():
+        return None
+    own, wrong = np.diag(scores)[enough, None], ~same[enough]
+    above = (wrong & (scores[enough] > own)).sum(axis=1)
+    tied = (wrong & (scores[enough] == own)).sum(axis=1)
+    return float(recall_in_task(Places(wrong.sum(axis=1), above, tied), WAYS).mean())
+
+
+def chosen(val: Samples, seed: int) -> Numbers:
     """In an order of their own: neighbors in a file are often of one story."""
     order = generator(seed, "validation").permutation(len(val))
     return np.asarray(order[:MOST])
@@ -75,12 +100,3 @@ def _part(encoded: Encoded, part: slice) -> Encoded:
         None if points is None else points[part],
         None if residuals is None else residuals[part],
     )
-
-
-def _recall(queries: Encoded, items: Encoded, same: Bool[np.ndarray, "n n"]) -> float:
-    ways = min(WAYS, int((~same).sum(axis=1).min()) + 1)
-    if ways < 2:
-        return 1.0
-    scores = similarity(queries, items).float().cpu().numpy()
-    found = places(lambda rows: scores[rows], lambda rows: same[rows], len(scores), len(scores))
-    return float(recall_in_task(found, ways).mean())

@@ -1,0 +1,53 @@
+"""Settings that change nothing beside the others: refused where the user asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from trope.errors import UsageError
+from trope.training.settings import Recipe
+from trope.training.small import is_default, setting
+from trope.training.task import NEAR, build_loss
+
+GRU = ("hidden", "bidirectional", "pretrained", "min_count")
+
+
+def refuse_idle(settings: Recipe, sets: Sequence[str]) -> list[str]:
+    """Refuse what the user sets in vain; a remark on what a recipe sets in vain."""
+    idle = idle_settings(settings)
+    for change in sets:
+        if why := idle.get(setting(change)):
+            raise UsageError(f"--set {change}: changes nothing {why}")
+    vain = [name for name in idle if not is_default(settings, name)]
+    return [f"{name}: changes nothing {idle[name]}" for name in vain]
+
+
+def idle_settings(settings: Recipe) -> dict[str, str]:
+    """The settings that nothing looks at, and why not."""
+    return {name: why for why, names in _unused(settings) for name in names}
+
+
+def _unused(settings: Recipe) -> Iterator[tuple[str, list[str]]]:
+    image, text, chosen = settings.image, settings.text, settings.neighbors
+    needs = build_loss(settings).needs
+    near = bool(needs & NEAR)
+    space = chosen.space if (near and chosen.source == "text") or "meaning" in needs else ""
+    yield (
+        f"with image.encoder={image.encoder}",
+        ["image.normalize" if image.encoder == "tuned" else "image.flip"],
+    )
+    if text.encoder != "gru":
+        yield f"with text.encoder={text.encoder}", [f"text.{name}" for name in GRU]
+        if space != "doc2vec":
+            yield f"with text.encoder={text.encoder}", ["text.words"]
+    elif space != "sentence":
+        yield "with text.encoder=gru", ["text.model"]
+    alone = "text.longest" if text.encoder == "sentence" else "text.normalize"
+    yield f"with text.encoder={text.encoder}", [alone]
+    if not near:
+        yield "with a loss that takes no neighbors", ["neighbors.source", "neighbors.k"]
+    if not space:
+        yield "where no space of texts is used", ["neighbors.space"]
+    if settings.head.senses == 1:
+        penalties = [f"penalties.{name}" for name in settings.penalties]
+        yield "with one sense an item", ["head.attention", *penalties]

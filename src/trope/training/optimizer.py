@@ -1,0 +1,63 @@
+"""What is learned at which rate, and what decays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from torch import nn
+from torch.nn import Parameter
+from torch.optim import Adam
+
+from trope.encoders import Model
+from trope.errors import UsageError
+from trope.losses import Loss
+from trope.training.settings import Optimization
+
+
+def adam(model: Model, loss: Loss, settings: Optimization) -> Adam:
+    """Adam over all that is learned."""
+    return Adam(
+        groups(model, loss, settings),
+        settings.learning_rate,
+        fused=settings.precision != "16-mixed",  # all of a step in one pass over the weights
+    )
+
+
+def groups(model: Model, loss: Loss, settings: Optimization) -> list[dict[str, Any]]:
+    """Parameters of equal rate and decay together; `factor` multiplies the learning rate.
+
+    Neither tables of words decay, of which most stand in no batch, nor what a loss itself learns.
+    """
+    still = {id(m.weight) for m in model.modules() if isinstance(m, nn.Embedding)}
+    found: dict[tuple[float, float], list[Parameter]] = {}
+    parts = set()
+    for part, parameter in learned(model, loss):
+        decays = part != "loss" and id(parameter) not in still
+        rate = settings.rates.get(part, 1.0)
+        key = rate, settings.weight_decay if decays else 0.0
+        found.setdefault(key, []).append(parameter)
+        parts.add(part)
+    if idle := sorted(settings.rates.keys() - parts):
+        raise UsageError(f"training.rates: nothing is learned in {idle[0]}, so that it has no rate")
+    return [
+        {"params": parameters, "factor": rate, "weight_decay": decay}
+        for (rate, decay), parameters in found.items()
+    ]
+
+
+def learned(model: Model, loss: Loss) -> Iterator[tuple[str, Parameter]]:
+    """What is learned, and the part it belongs to."""
+    for tower in ("image", "text"):
+        for name, parameter in getattr(model, tower).named_parameters():
+            if parameter.requires_grad:
+                yield ("head" if name.startswith("head.") else tower), parameter
+    for parameter in loss.parameters():
+        if parameter.requires_grad:
+            yield "loss", parameter
+
+
+def set_rate(optimizer: Any, rate: float) -> None:
+    """The learning rate from now on, each part's by its factor."""
+    for group in optimizer.param_groups:
+        group["lr"] = rate * group["factor"]

@@ -1,0 +1,155 @@
+"""Two processes on half of each batch are one process on the whole.
+
+Starting processes takes far longer than their steps: all cases go through one start of two, and the
+one process they are compared with is this one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import planted
+import pytest
+import torch
+import torch.distributed
+from lightning_fabric import Fabric
+from safetensors.torch import load_file, save_file
+
+import trope
+from trope.checkpoints import read_tensors
+from trope.errors import UsageError
+from trope.training import Optimization, load_recipe, loop, resolve, train
+from trope.training.processes import launched
+from trope.training.steps import Steps
+from trope.training.task import Task, prepare
+from trope.training.validation import Validation, validate
+
+ROOT = Path(__file__).resolve().parents[2]
+ALONE = [change for change in planted.PRECOMPUTED if not change.startswith("text.")]
+ENDING = [*planted.PRECOMPUTED, "training.epochs=30", "training.stop=2", "training.patience=1"]
+ENDING += ["training.learning_rate=1e-9", "training.select=loss"]
+
+
+class Case(NamedTuple):
+    """A recipe with settings, on data, in batches, of one process and of two together."""
+
+    recipe: str
+    sets: list[str]
+    data: str = "data"
+    one: int = 16
+    two: int = 16
+
+
+CASES = {
+    "neighborhoods": Case("neighborhoods", [*planted.PRECOMPUTED, "text.bidirectional=true"]),
+    "infonce": Case("infonce", planted.PRECOMPUTED),
+    "pvse": Case("pvse", planted.PRECOMPUTED),
+    "near-text": Case("neighborhoods", [*planted.PRECOMPUTED, "loss.image=0"]),
+    "few": Case("angular", planted.PRECOMPUTED, "few", one=34, two=64),
+    "sentences": Case("infonce", [*ALONE, "text.encoder=sentence-tuned", "text.dropout=0"]),
+    "pixels": Case("infonce", planted.PIXELS, "photos", one=4, two=4),
+}
+
+
+def stepped(fabric: Fabric, data: Path, case: Case, batch: int) -> dict[str, torch.Tensor]:
+    """Losses of the first steps, and gradients of the first."""
+    sets = [*case.sets, f"training.batch={batch}", "training.clip=0"]
+    settings = resolve(load_recipe(case.recipe), sets, 100)
+    task = prepare(trope.open(data), settings, 0)
+    running = loop.Loop(task, settings, 0, data, fabric, {}, lambda *_: None)
+    running.model.train()
+    steps = list(Steps(task, 0, 0, batch, fabric).steps())[:2]
+    losses = [running._step(steps[0])]
+    modules = {"model": task.model, "loss": task.loss}
+    named = {f"{m}.{n}": p for m, module in modules.items() for n, p in module.named_parameters()}
+    found = {name: p.grad.clone() for name, p in named.items() if p.grad is not None}
+    losses += [running._step(step) for step in steps[1:]]
+    return found | {"losses": torch.tensor(losses)}
+
+
+def unlike(task: Task, batch: int, seed: int) -> Validation:
+    """Figures of each process's own, as rounding might make them."""
+    found = validate(task, batch, seed)
+    second = torch.distributed.is_initialized() and torch.distributed.get_rank() == 1
+    return replace(found, loss=-found.loss if second else found.loss)
+
+
+def work(folder: Path) -> None:
+    """What each of the two processes does."""
+    fabric = launched(Optimization())
+    for name, case in CASES.items():
+        found = stepped(fabric, folder / case.data, case, case.two)
+        if fabric.is_global_zero:
+            save_file(found, folder / f"{name}.safetensors")
+    loop.validate = unlike
+    train("angular", folder / "data", folder / "two", sets=ENDING, quiet=True)
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two data sets and what two processes have made of them."""
+    folder = tmp_path_factory.mktemp("processes")
+    planted.write(folder / "data", rows=128)
+    few = planted.write(folder / "few", rows=64)
+    rows = [json.loads(line) for line in (few / "pairs.jsonl").read_text().splitlines()]
+    (few / "pairs.jsonl").write_text("\n".join(map(json.dumps, rows[13:])))  # 35 to train on
+    planted.photographs(folder / "photos")
+    run = [sys.executable, "-m", "torch.distributed.run", "--nnodes=1", "--nproc-per-node=2"]
+    where = ["--rdzv-backend=c10d", "--rdzv-endpoint=127.0.0.1:0", __file__, str(folder)]
+    own = {
+        "PYTHONPATH": str(ROOT / "src"),
+        "OMP_NUM_THREADS": "1",
+        "TROPE_CACHE": str(folder / "c"),
+    }
+    ended = subprocess.run(
+        [*run, *where], env=os.environ | own, capture_output=True, timeout=400, check=False
+    )
+    assert ended.returncode == 0, ended.stderr.decode()[-3_000:]
+    return folder
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_two_processes_are_one_with_twice_the_batch(two: Path, name: str) -> None:
+    """`few`: of 35 pairs two processes take 17 each. Of tuned networks some layers go unasked."""
+    case = CASES[name]
+    one = stepped(launched(Optimization()), two / case.data, case, case.one)
+    found = load_file(two / f"{name}.safetensors")
+    assert one.keys() == found.keys()
+    assert len(found["losses"]) == (1 if name == "few" else 2)
+    for key in one:
+        assert torch.allclose(one[key], found[key], atol=1e-5, rtol=1e-5), key
+
+
+def test_processes_do_not_part_after_validation(
+    two: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever each finds, they lower the rate, keep the best and end together."""
+    monkeypatch.setattr(loop, "validate", unlike)
+    train("angular", two / "data", tmp_path / "one", sets=ENDING, quiet=True)
+    one, other = (
+        [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+        for run in (tmp_path / "one", two / "two")
+    )
+    assert len(one) == len(other) < 30
+    assert [line["rate"] for line in one] == [line["rate"] for line in other]
+    weights = [
+        read_tensors(run / "model.safetensors")[0] for run in (tmp_path / "one", two / "two")
+    ]
+    for name in weights[0]:
+        assert torch.allclose(weights[0][name], weights[1][name], atol=1e-5), name
+
+
+def test_a_batch_is_shared_evenly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "3")
+    with pytest.raises(UsageError, match="64 pairs cannot be shared evenly by 3 processes"):
+        launched(Optimization())
+
+
+if __name__ == "__main__":
+    work(Path(sys.argv[1]))

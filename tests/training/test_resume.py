@@ -1,0 +1,107 @@
+"""Killed at any moment and resumed, a run ends with the same bits as one never interrupted."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import planted
+import pytest
+import torch
+
+from trope.checkpoints import read_tensors
+from trope.training import loop, train
+from trope.training.state import Progress
+
+ROOT = Path(__file__).resolve().parents[2]
+RUN = """
+import sys
+from trope.training import loop, train
+loop.SAVE_SECONDS = 0.0
+data, out, *sets = sys.argv[1:]
+train("neighborhoods", data, out, sets=sets, seed=3, resume=True, quiet=True)
+"""
+SETS = [*planted.PRECOMPUTED, "training.epochs=12", "training.stop=12", "text.dropout=0.2"]
+
+
+def started(data: Path, out: Path) -> subprocess.Popen[bytes]:
+    own = {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
+    return subprocess.Popen(
+        [sys.executable, "-c", RUN, str(data), str(out), *SETS],
+        env=os.environ | own,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def saved(state: Path) -> int:
+    return state.stat().st_mtime_ns if state.exists() else 0
+
+
+def stop(data: Path, out: Path, number: signal.Signals) -> None:
+    """Let a run make a few steps more, then stop it in the middle."""
+    state = out / "state.safetensors"
+    before, process, until = saved(state), started(data, out), time.monotonic() + 120
+    while saved(state) == before and time.monotonic() < until:
+        time.sleep(0.01)
+    time.sleep(0.05)
+    process.send_signal(number)
+    assert process.wait(60) != 0
+    assert not read_tensors(state)[1]["progress"]["finished"]
+
+
+def test_a_stopped_run_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
+    data = planted.write(tmp_path / "data")
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    assert started(data, whole).wait(120) == 0
+    for number in (signal.SIGKILL, signal.SIGINT, signal.SIGTERM):
+        stop(data, broken, number)
+    assert started(data, broken).wait(120) == 0
+    same_end(whole, broken)
+
+
+def same_end(whole: Path, broken: Path) -> None:
+    for name in ("model", "state"):
+        one, other = (read_tensors(run / f"{name}.safetensors") for run in (whole, broken))
+        assert one[0].keys() == other[0].keys()
+        assert all(torch.equal(one[0][key], other[0][key]) for key in one[0])
+    assert one[1] == other[1]
+    assert (whole / "metrics.jsonl").read_bytes() == (broken / "metrics.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("case", ["a learned temperature", "a tuned network"])
+def test_what_is_learned_beside_heads_goes_on_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str
+) -> None:
+    """Stopped after its third saving, which is inside the second epoch or the first."""
+    if case == "a tuned network":
+        data = planted.photographs(tmp_path / "data")
+        sets = [*planted.PIXELS, "image.dropout=0.2", "training.epochs=2"]
+    else:
+        data = planted.write(tmp_path / "data", rows=64)
+        sets = [*planted.PRECOMPUTED, "text.dropout=0.2", "training.epochs=2"]
+    whole, broken, save = tmp_path / "whole", tmp_path / "broken", loop.save_state
+    saved: list[Progress] = []
+
+    def killed(*values: Any) -> None:
+        save(*values)
+        saved.append(replace(values[-1]))
+        if len(saved) == 3:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "SAVE_SECONDS", 0.0)
+        patch.setattr(loop, "save_state", killed)
+        with pytest.raises(KeyboardInterrupt):
+            train("infonce", data, broken, sets=sets, seed=3, quiet=True)
+    assert saved[-1].step > 0
+    for out, resume in ((whole, False), (broken, True)):
+        train("infonce", data, out, sets=sets, seed=3, resume=resume, quiet=True)
+    same_end(whole, broken)
+    tensors = read_tensors(whole / "state.safetensors")[0]
+    assert any(name.startswith("loss.") for name in tensors)
