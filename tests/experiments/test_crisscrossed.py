@@ -17,7 +17,7 @@ def by_hand(data: Path, name: str) -> list[tuple[str, str, float]]:
 
 
 def test_judged_pairs_are_those_of_the_files(data: Path) -> None:
-    found = read(data)
+    found = read(str(data))
     assert len(found.pairs) == 16
     assert found.owners.tolist() == np.repeat(np.arange(16), 3).tolist()
     pairs = zip(found.sits.captions, found.sits.queries, found.sits.scores, strict=True)

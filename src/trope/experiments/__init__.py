@@ -8,9 +8,15 @@ from pathlib import Path
 
 from trope.experiments.folder import run_in
 from trope.experiments.mined_positives import EXPERIMENT as MINED_POSITIVES
+from trope.experiments.neighborhoods import EXPERIMENT as NEIGHBORHOODS
+from trope.experiments.small_data import EXPERIMENT as SMALL_DATA
 from trope.experiments.spec import Experiment, Findings
 
-EXPERIMENTS: dict[str, Experiment] = {"mined-positives": MINED_POSITIVES}
+EXPERIMENTS: dict[str, Experiment] = {
+    "mined-positives": MINED_POSITIVES,
+    "neighborhoods": NEIGHBORHOODS,
+    "small-data": SMALL_DATA,
+}
 
 __all__ = ["EXPERIMENTS", "Experiment", "Findings", "run"]
 

@@ -50,14 +50,26 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Estimate:
+    """A named value with its interval."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
 class Panel:
-    """One pair of axes."""
+    """One pair of axes: lines, or estimates below each other; `mark` is a value to compare with."""
 
     title: str
     x: str
-    y: str
-    lines: Sequence[Line]
+    y: str = ""
+    lines: Sequence[Line] = ()
     scale: Literal["linear", "log"] = "linear"
+    estimates: Sequence[Estimate] = ()
+    mark: float | None = None
 
 
 def require() -> None:
@@ -91,8 +103,13 @@ def _figure(panels: Sequence[Panel], columns: int) -> Any:
     colors = _colors(panels)
     for place, panel in enumerate(panels, 1):
         _fill(figure.add_subplot(rows, columns, place), panel, colors)
-    shown = {line.get_label(): line for axes in figure.axes for line in axes.get_lines()}
-    figure.legend(shown.values(), shown, loc="outside lower center", ncols=min(6, len(shown)))
+    shown = {
+        line.get_label(): line
+        for axes, panel in zip(figure.axes, panels, strict=True)
+        for line in axes.get_lines()[: len(panel.lines)]
+    }
+    if shown:
+        figure.legend(shown.values(), shown, loc="outside lower center", ncols=min(6, len(shown)))
     return figure
 
 
@@ -109,6 +126,20 @@ def _fill(axes: Any, panel: Panel, colors: dict[str, str]) -> None:
         axes.plot(line.x, line.y, dash, color=color, label=line.name, linewidth=1.8)
         if len(line.low):
             axes.fill_between(line.x, line.low, line.high, color=color, alpha=0.15, linewidth=0)
+    _list(axes, panel.estimates)
+    if panel.mark is not None:
+        axes.axvline(panel.mark, linestyle="--", color=QUIET, linewidth=1.2)
     axes.set(title=panel.title, xlabel=panel.x, ylabel=panel.y, xscale=panel.scale)
     axes.tick_params(length=0)
     axes.grid(visible=False, which="minor")
+
+
+def _list(axes: Any, estimates: Sequence[Estimate]) -> None:
+    """Estimates from top to bottom: a dot each, and a bar from low to high."""
+    places = range(len(estimates))
+    for place, found in zip(places, estimates, strict=True):
+        axes.plot([found.low, found.high], [place, place], "-", color=COLORS[0], linewidth=1.8)
+        axes.plot([found.value], [place], "o", color=COLORS[0], markersize=5)
+    if estimates:
+        axes.set_yticks(list(places), [found.name for found in estimates])
+        axes.set_ylim(len(estimates) - 0.5, -0.5)

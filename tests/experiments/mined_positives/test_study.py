@@ -12,6 +12,7 @@ from trope.config import plain
 from trope.errors import DataError, UsageError
 from trope.experiments import EXPERIMENTS, Findings, run
 from trope.experiments.crisscrossed import Crisscrossed, read
+from trope.experiments.folder import differing
 from trope.experiments.mined_positives import MinedPositives, scorers, study
 from trope.experiments.mined_positives.page import page
 from trope.features.sentences import SentenceEncoder
@@ -186,9 +187,48 @@ def test_a_folder_of_other_things_is_left_alone(data: Path, tmp_path: Path) -> N
     (out / "experiment.json").write_text('{"experiment": "another"}')
     with pytest.raises(UsageError, match="holds the experiment 'another'"):
         run("mined-positives", data, out)
-    (out / "experiment.json").write_text("rubbish")
-    with pytest.raises(UsageError, match="not written by trope"):
-        run("mined-positives", data, out)
+    for content in ("rubbish", "[]", '{"experiment": "mined-positives", "settings": 3}'):
+        (out / "experiment.json").write_text(content)
+        with pytest.raises(UsageError, match="not written by trope"):
+            run("mined-positives", data, out)
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_folder_belongs_to_its_settings(data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    run("mined-positives", data, out, sets=FEW)
+    before = results(out)
+    for sets, told in {
+        (FEW[0], "resamples=60"): "out: made with resamples=50, not 60; name a new folder",
+        (FEW[1],): r"out: made with measures=\['labels', 'cider'\], not \['labels', 'cider', .*",
+        (*FEW, "seed=3", "share=0.5"): "made with share=0.663, not 0.5, seed=0, not 3; name",
+    }.items():
+        with pytest.raises(UsageError, match=told):
+            run("mined-positives", data, out, sets=sets)
+    assert results(out) == before
+    run("mined-positives", str(data), str(out), sets=FEW[::-1])  # the same in another order
+    assert results(out)["tasks"] == before["tasks"]
+    (out / "results.json").unlink()  # stopped before the end: still the same folder's settings
+    with pytest.raises(UsageError, match="resamples=50, not 1000"):
+        run("mined-positives", data, out, sets=FEW[:1])
+
+
+def test_settings_that_differ_are_named_from_within() -> None:
+    before = {"seed": 0, "space": {"k": 5, "doc2vec": {"size": 8}}, "old": 1}
+    now = {"seed": 0, "space": {"k": 6, "doc2vec": {"size": 9}}, "new": [1]}
+    assert differing(before, before) == []
+    assert differing(before, now) == [
+        "space.k=5, not 6",
+        "space.doc2vec.size=8, not 9",
+        "old=1, not none",
+        "new=none, not [1]",
+    ]
+
+
+@pytest.mark.usefixtures("untyped")
+def test_one_setting_is_no_list_of_settings(data: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="sets: a list is wanted, found 'seed=1'"):
+        run("mined-positives", data, tmp_path / "out", sets="seed=1")
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

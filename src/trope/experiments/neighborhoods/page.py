@@ -1,0 +1,74 @@
+"""The page about neighborhoods: what was trained, what the figures say, what they cannot say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import resources
+from typing import Any
+
+from trope.experiments.neighborhoods.figures import ENCODERS, tables
+from trope.experiments.runs.tables import gap, listed, made, points
+
+Results = Mapping[str, Any]
+
+SAID = {
+    "better": "is better than",
+    "worse": "is worse than",
+    "equal": "does as well as",
+    "undecided": "cannot be told from",
+}
+
+
+def page(results: Results) -> str:
+    """The page for the docs, from everything that `results.json` holds."""
+    text = resources.files(__package__).joinpath("page.md").read_text(encoding="utf-8")
+    pairs = [pair for found in results["encoders"].values() for pair in found["comparisons"]]
+    return text.format(
+        **results,
+        made=made(results),
+        by_chance=results["chance"]["image_to_text"],
+        least=points(results["settings"]["least"]),
+        comparisons=len(pairs),
+        changes=_changes(results["settings"]["sets"]),
+        held=_held(results["settings"]["split"]),
+        shows=_shows(results),
+        tables="\n".join(table.markdown() for table in tables(results)),
+    )
+
+
+def _changes(sets: list[str]) -> str:
+    return f" All runs had these changes: {listed(sets)}." if sets else ""
+
+
+def _held(split: str) -> str:
+    if split == "val":
+        return (
+            "**Measured on the validation split**, on which the best epoch was chosen too: good "
+            "for choosing between settings, too high as a figure."
+        )
+    return (
+        "The test split had no part in any choice: epochs and settings were chosen on validation."
+    )
+
+
+def _shows(results: Results) -> str:
+    """Sentences that follow from the figures, whatever these are."""
+    return "\n\n".join(
+        f"**{ENCODERS[encoder]}**\n\n" + "\n".join(f"- {line}" for line in _lines(found))
+        for encoder, found in results["encoders"].items()
+    )
+
+
+def _lines(found: Results) -> list[str]:
+    values = {recipe: known["both"]["value"] for recipe, known in found["recipes"].items()}
+    ranked = sorted(values, key=lambda recipe: -values[recipe])
+    order = ", ".join(f"`{recipe}` {values[recipe]:.3f}" for recipe in ranked)
+    return [f"Recall@1, mean of both ways: {order}.", *map(_verdict, found["comparisons"])]
+
+
+def _verdict(pair: Results) -> str:
+    known, kept = pair["both"], pair["within"]
+    sentence = f"`{pair['left']}` {SAID[known['verdict']]} `{pair['right']}`: {gap(known)} points"
+    if known["verdict"] == "undecided":
+        sentence += f"; a difference of {points(known['detectable'])} would have been seen"
+    return f"{sentence}. Neighbors kept: {gap(kept)} points, {kept['verdict']}."

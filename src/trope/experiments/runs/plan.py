@@ -1,0 +1,65 @@
+"""Which trainings an experiment consists of, and by what name each is known on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from trope import config
+from trope.data.documents import dumps
+from trope.data.pairs import Pairs
+from trope.data.splits import split
+from trope.training import Recipe, load_recipe, resolve
+from trope.training.idle import refuse_idle
+from trope.training.small import Scale
+
+FORM = 1  # of what is kept of a run
+WORDS_ONLY = ("about", "paper", "small")  # settings that say something and change nothing
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What is compared: a recipe with changes, written like `--set`."""
+
+    name: str
+    recipe: str
+    sets: tuple[str, ...] = ()
+    scale: Scale = "auto"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One training. Runs of one seed start from the same weights and see the same batches."""
+
+    variant: Variant
+    seed: int
+
+    def __str__(self) -> str:
+        return f"{self.variant.name}, seed {self.seed}"
+
+
+def ordered(variants: Iterable[Variant], seeds: int) -> list[Run]:
+    """Seed by seed, so that an experiment that is stopped early has as many runs of each."""
+    known = list(variants)
+    return [Run(variant, seed) for seed in range(seeds) for variant in known]
+
+
+def resolved(variant: Variant, pairs: Pairs) -> Recipe:
+    """The settings that training will take for these pairs."""
+    recipe = load_recipe(variant.recipe)
+    changed = config.override(recipe, variant.sets)
+    count = int(split(pairs, changed.split)[0].in_split("train").text_counts.sum())
+    settings = resolve(recipe, variant.sets, count, variant.scale)
+    refuse_idle(settings, variant.sets)
+    return settings
+
+
+def name(run: Run, settings: Recipe, pairs: Pairs, part: str) -> str:
+    """A file name that holds for these settings, this data and this seed, and no other."""
+    chosen = {k: v for k, v in config.plain(settings).items() if k not in WORDS_ONLY}
+    made_of = [FORM, pairs.fingerprint, chosen, run.variant.recipe, run.seed, part]
+    key = hashlib.blake2b(dumps(made_of), digest_size=8).hexdigest()
+    words = re.sub(r"[^a-z0-9.=]+", "-", run.variant.name.lower()).strip("-")
+    return f"{words[:60]}-{run.seed}-{key}"

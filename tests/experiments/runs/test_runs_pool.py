@@ -1,0 +1,41 @@
+"""Work in other processes: order, threads, and what a death does."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+import torch
+
+from trope.errors import TropeError
+from trope.experiments.runs.pool import shared_out
+
+
+def threads(job: int) -> tuple[int, int, str | None]:
+    return job, torch.get_num_threads(), os.environ.get("OMP_NUM_THREADS")
+
+
+def fall(job: int) -> int:
+    if job == 2:
+        os._exit(3)
+    return job
+
+
+def test_one_worker_works_here_with_one_thread() -> None:
+    before = torch.get_num_threads()
+    assert [found[:2] for _, found in shared_out(threads, [1, 2], 1)] == [(1, 1), (2, 1)]
+    assert torch.get_num_threads() == before
+
+
+def test_others_have_one_thread_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    answers = dict(shared_out(threads, [1, 2, 3], 2))
+    assert answers == {job: (job, 1, "1") for job in (1, 2, 3)}
+    assert os.environ["OMP_NUM_THREADS"] == "7"
+    assert "NUMBA_NUM_THREADS" not in os.environ
+
+
+def test_a_worker_that_dies_is_told_with_what_it_may_have_been_doing() -> None:
+    answers = shared_out(fall, [0, 1, 2, 3], 2)
+    with pytest.raises(TropeError, match=r"died during .*2.*the same command goes on"):
+        list(answers)
