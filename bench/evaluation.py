@@ -42,6 +42,7 @@ CUTS = (1, 5, 10)
 CATEGORIES, OBJECTS = 80, 3  # labels there are, and that a picture has on average
 PART = 4_096
 REPEATS = 3
+MOST_MB = 2_000  # of memory, at most
 ROUNDING = 5e-4  # two products of the same vectors are not rounded alike, and places may change
 TIES = 2e-3  # equal relevance has another order there, which scores do not know either
 DIRECTIONS: dict[str, Side] = {"image_to_text": "image", "text_to_image": "text"}
@@ -288,6 +289,7 @@ def compare(
         for name, value in figures.items():
             apart = abs(mine["figures"][direction][name] - value)
             assert apart <= near, f"{direction}, {name}: {apart} apart"
+    assert images > IMAGES or mine["peak"] < MOST_MB, f"{ours}: {mine['peak']:,.0f} MB"
     part = f"; one query in {every:,} asked, time scaled up" if every > 1 else ""
     spent = (other["seconds"] - other["second_product"]) * every
     from_scores = (other["seconds"] - other["products"]) * every

@@ -128,7 +128,7 @@ def test_another_format(path: Path, format: str | None) -> None:
 def test_a_model_of_an_earlier_version(path: Path) -> None:
     tensors, document = read_tensors(path)
     write_tensors(path, tensors, document | {"format": "trope-model-1"})
-    with pytest.raises(DataError, match="made by an earlier version, .*; train anew") as error:
+    with pytest.raises(DataError, match=r"made by an earlier version, .*; train anew") as error:
         load_model(path)
     one_line(error, path)
 

@@ -16,6 +16,7 @@ from safetensors.torch import save_file
 
 import trope
 from trope.cli import main
+from trope.evaluation.runs import open_run
 from trope.metrics import METRICS
 from trope.training import train
 
@@ -23,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "training"))
 import planted
 
 SETS = [*planted.PRECOMPUTED, "training.epochs=2"]
+SIDES = ("image", "text")
 LABELS = ["red", "blue", "green", "gold"]
 
 
@@ -110,6 +112,10 @@ def test_tables_fit_a_narrow_terminal(
     (row,) = [line for line in lines if line.startswith("recall@1/5-way ") and "–" in line]
     assert row.split()[-1] == "0.200"  # by chance
     assert "detectable" in out
+    (row,) = [line for line in lines if line.startswith("preservation ") and "–" in line]
+    by_chance = [float(row.split()[i]) for i in (3, 6)]
+    wanted = document(capsys, runs[0], "--data", data)["chance"]
+    assert by_chance == [pytest.approx(wanted[side]["preservation"], abs=6e-4) for side in SIDES]  # type: ignore[index]
     assert "8 components alone: hardly enough" in out
 
 
@@ -170,7 +176,32 @@ def test_hubs_with_a_bank_of_training_queries(
         capsys, runs[0], "--data", data, "--hubs", method, "--metrics", "recall@1",
         "--set", "hubs.strength=3", "--set", "hubs.nearest=2",
     )  # fmt: skip
-    assert " 3" in str(fixed["options"])
+    said = f"{method} (a 3, k 2)" if method == "nnn" else f"{method} (β 3)"
+    assert fixed["options"] == [f"hubs: image to text {said}, text to image {said}"]
+
+
+def test_the_bank_is_that_of_training_queries(runs: list[Path], data: Path) -> None:
+    source, _ = open_run(runs[0], data)
+    bank, train = source.bank(), source.embedded("train")
+    assert bank is not None
+    for side in SIDES:
+        ours, theirs = (part.of(side).mean.numpy() for part in (bank, train))  # type: ignore[arg-type]
+        np.testing.assert_allclose(
+            ours[np.lexsort(ours.T)], theirs[np.lexsort(theirs.T)], atol=1e-5
+        )
+
+
+def test_what_is_told_of_each_run_has_its_name(
+    runs: list[Path], data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--data", data, "--hubs", "nnn", "--metrics", "recall@1"]
+    both = document(capsys, runs[0], *options, "--against", runs[1])["options"]
+    alone = [document(capsys, run, *options)["options"] for run in runs]
+    if alone[0] == alone[1]:
+        assert both == alone[0]
+    else:
+        named = zip(runs, alone, strict=True)
+        assert both == [f"{run}: {line}" for run, (line,) in named]  # type: ignore[misc]
 
 
 def test_folds(runs: list[Path], data: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -199,6 +230,25 @@ def test_vectors_of_another_model(
     assert "which text belongs to which picture" in refused(capsys, 1, *arguments)
     spaced = [*arguments, "--data", data, "--space", "doc2vec", "--metrics", "preservation@3"]
     assert "preservation@3" in document(capsys, *spaced)["text"]  # type: ignore[operator]
+
+
+def test_vectors_against_a_run(
+    runs: list[Path], data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They are asked the queries of the run, which has splits of its own."""
+    source, _ = open_run(runs[1], data)
+    made = source.embedded("test")
+    names = {f"{side}_ids": json.dumps(made.gallery.names_of(side)) for side in ("image", "text")}
+    tensors = {"image": made.image.mean, "text": made.text.mean}
+    save_file(tensors, tmp_path / "same.safetensors", names)
+    arguments = ["--embeddings", tmp_path / "same.safetensors", "--metrics", "map,median-rank,rsum"]
+    found = document(capsys, *arguments, "--against", runs[1])
+    (against,) = found["against"]  # type: ignore[misc]
+    assert against["margin"] == 0.01
+    assert against["image_to_text"]["map"]["difference"] == pytest.approx(0, abs=1e-9)
+    assert against["image_to_text"]["map"]["verdict"] == "undecided"  # two that agree on 8 groups
+    assert "rsum" in against["both"]
+    assert Path(str(found["data"])).samefile(data)
 
 
 def test_data_that_has_changed_is_told(

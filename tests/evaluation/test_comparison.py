@@ -169,3 +169,27 @@ def test_queries_that_do_not_count_are_left_out() -> None:
     assert compare(left, right, clusters) == whole
     nothing = compare(np.full((1, 3), np.nan), np.zeros((1, 3)), np.arange(3))
     assert (nothing.verdict, nothing.clusters) == ("undecided", 0)
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.1])
+def test_what_few_clusters_do_not_show_is_not_thereby_absent(gap: float) -> None:
+    """Two models that agree on eight stories may differ on the ninth."""
+    values = np.random.default_rng(0).random((1, 16))
+    found = compare(values + gap, values.copy(), np.arange(16) // 2)
+    assert found.verdict == "undecided"
+    assert (found.low, found.high) == (pytest.approx(gap - 3 / 8), pytest.approx(gap + 3 / 8))
+    ranks = compare(values, values.copy(), np.arange(16) // 2, scale=50.0, least=0.5)
+    assert ranks.high == pytest.approx(3 / 8 * 50)
+    many = np.random.default_rng(0).random((1, 1_000))
+    assert compare(many, many.copy(), np.arange(1_000)).verdict == "equal"
+
+
+def test_weights_are_as_good_as_queries_asked_so_often() -> None:
+    random = np.random.default_rng(0)
+    gaps, clusters = simulated(random, 3, 12, seeds=0.3, stories=1.0)
+    weights = random.integers(1, 4, len(clusters))
+    often = np.repeat(np.arange(len(clusters)), weights)
+    found = compare(gaps, np.zeros_like(gaps), clusters, weights=weights / 7)
+    wanted = compare(gaps[:, often], np.zeros((3, len(often))), clusters[often])
+    for name in ("difference", "low", "high", "detectable"):
+        assert getattr(found, name) == pytest.approx(getattr(wanted, name)), name

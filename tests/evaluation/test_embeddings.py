@@ -72,8 +72,10 @@ def test_senses_are_compared_by_the_best_of_them(tmp_path: Path) -> None:
     image, text = random.normal(size=(2, 5, 3, 4)).astype(np.float32)
     path = saved(tmp_path / "v.safetensors", {"image": image, "text": text})
     embedded = FileSource(read_arrays([path])).embedded("test")
-    assert embedded.image.points is not None
-    assert embedded.image.points.shape == (5, 3, 4)
+    unit = [v / np.linalg.norm(v, axis=-1, keepdims=True) for v in (image, text)]
+    wanted = [[max(a @ b for a in one for b in other) for other in unit[1]] for one in unit[0]]
+    scores = embedded.similarities.rows("image", np.arange(5))
+    np.testing.assert_allclose(scores, wanted, atol=1e-6)
 
 
 def test_texts_belong_to_whom_the_file_says(tmp_path: Path) -> None:
@@ -173,6 +175,67 @@ def test_files_that_cannot_be_read_are_refused(tmp_path: Path, name: str) -> Non
         read_arrays(both)
     with pytest.raises(UsageError, match="one file, or two"):
         read_arrays([path] * 3)
+
+
+def test_archives_that_were_cut_or_damaged_are_refused(tmp_path: Path) -> None:
+    np.savez_compressed(tmp_path / "v.npz", **arrays(50, 50))  # type: ignore[arg-type]
+    whole = (tmp_path / "v.npz").read_bytes()
+    damaged = bytearray(whole)
+    damaged[200:240] = bytes(40)
+    encrypted = bytearray(whole)
+    for name in (b"PK\x03\x04", b"PK\x01\x02"):
+        start = -1
+        while (start := encrypted.find(name, start + 1)) >= 0:
+            encrypted[start + (6 if name[2] == 3 else 8)] |= 1
+    for i, content in enumerate((whole[: len(whole) // 2], whole[:-30], damaged, encrypted)):
+        path = tmp_path / f"{i}.npz"
+        path.write_bytes(content)
+        with pytest.raises(DataError, match=r"\.npz: cannot be read as vectors"):
+            read_arrays([path])
+
+
+def test_files_of_other_kinds_are_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"two \.npy files, pictures first"):
+        read_arrays([tmp_path / "v.npy"])
+    with pytest.raises(UsageError, match=r"v\.pt: not a kind of file that is read here"):
+        read_arrays([tmp_path / "v.pt"])
+
+
+@pytest.mark.parametrize("ids", ["abc", [["a"], ["b"], ["c"]], [None, "b", "c"], {"a": 1}])
+def test_names_of_rows_are_lists_of_strings_or_numbers(tmp_path: Path, ids: object) -> None:
+    named = {"image_ids": ids, "text_ids": ["a", "b", "c"]}
+    assert "image_ids must be a list of strings" in refused(tmp_path, arrays(3, 3), **named)  # type: ignore[arg-type]
+    if isinstance(ids, list) and ids[0] is not None:
+        np.savez(tmp_path / "v.npz", image_ids=ids, text_ids=["a", "b", "c"], **arrays(3, 3))  # type: ignore[arg-type]
+        with pytest.raises(DataError, match="image_ids must be a list of strings"):
+            read_arrays([tmp_path / "v.npz"])
+
+
+def test_rows_without_a_picture_are_not_asked_where_others_have_one(tmp_path: Path) -> None:
+    rows = [*ROWS, {"id": "n", "texts": ["no picture"], "split": "test"}]
+    mixed = pairs_of(tmp_path / "mixed", rows)
+    path = saved(tmp_path / "v.safetensors", arrays(4, 5))
+    found = FileSource(read_arrays([path]), mixed).embedded("test").gallery
+    assert found.names_of("image") == ["a", "b", "d"]
+    assert "no picture" not in found.captions()
+    bare = [{name: row[name] for name in ("id", "texts", "split")} for row in rows]
+    path = saved(tmp_path / "w.safetensors", arrays(5, 6))
+    source = FileSource(read_arrays([path]), pairs_of(tmp_path / "bare", bare))
+    assert source.embedded("test").gallery.names_of("image") == ["a", "b", "c", "d", "n"]
+
+
+def test_the_same_picture_under_two_names_is_one(tmp_path: Path, pairs: Pairs) -> None:
+    path = saved(tmp_path / "v.safetensors", arrays(4, 5))
+    assert evaluate_embeddings(path, pairs, metrics="map").images == 3
+    for name, content in (("1", b"one"), ("2", b"two"), ("3", b"one"), ("5", b"five")):
+        (tmp_path / "data" / f"{name}.jpg").write_bytes(content)
+    assert evaluate_embeddings(path, pairs, metrics="map").images == 2
+
+
+def test_owners_are_not_for_data_that_has_its_own(tmp_path: Path, pairs: Pairs) -> None:
+    path = saved(tmp_path / "v.safetensors", arrays(4, 5) | {"owners": np.arange(5) % 4})
+    with pytest.raises(UsageError, match="'owners' goes without --data"):
+        evaluate_embeddings(path, pairs)
 
 
 def test_nothing_is_unpickled(tmp_path: Path) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 from evaluation_samples import plain_gallery, random_embedded
 
 from trope.errors import UsageError
+from trope.evaluation.embedded import Embedded
 from trope.evaluation.folds import folds_of
 from trope.evaluation.measuring import Plan, measure
 from trope.evaluation.relevance import Captions
@@ -15,6 +17,8 @@ from trope.evaluation.selection import request
 from trope.metrics.asp import Asp
 from trope.metrics.rank import MeanRank, MedianRank
 from trope.metrics.recall import Recall
+from trope.metrics.tasks import TaskRank
+from trope.views import Encoded
 
 METRICS = (Recall((1, 5)), MedianRank(), MeanRank(), Asp())
 COUNTS = [2, 1, 3, 1, 2, 2, 1, 1, 4, 1, 2]
@@ -61,6 +65,17 @@ def test_pictures_in_no_fold_are_asked_nothing() -> None:
     assert found.folds["image"].tolist() == [0] * 4 + [1] * 4 + [-1] * 3
     assert np.isnan(found.values["image_to_text"]["recall@1"][8:]).all()
     assert not np.isnan(found.values["image_to_text"]["recall@1"][:8]).any()
+
+
+def test_random_draws_differ_between_folds_and_directions() -> None:
+    """The same vectors in both folds, and on both sides."""
+    made = random_embedded(0, [1] * 12)
+    part = torch.nn.functional.normalize(made.image.mean[:6] + made.text.mean[:6], dim=1)
+    noisy = torch.nn.functional.normalize(part + 0.8 * made.text.mean[6:], dim=1)
+    sides = [Encoded(torch.cat([some, some])) for some in (part, noisy)]
+    found = measure(Embedded(made.gallery, *sides), Plan((TaskRank((3,), draws=5),), folds=6))
+    ranks = found.values["image_to_text"]["mean-rank/3-way"]
+    assert not np.array_equal(ranks[:6], ranks[6:])
 
 
 def test_words_are_weighted_by_the_whole_split() -> None:

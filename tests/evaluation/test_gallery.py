@@ -103,3 +103,11 @@ def test_same_queries(found: Gallery) -> None:
     assert found.same_as(found)
     assert not found.same_as(found.take(np.array([1, 0, 2, 3, 4])))
     assert not plain_gallery([2, 1]).same_as(plain_gallery([1, 2]))
+
+
+def test_a_text_that_too_many_pictures_share_is_refused(
+    found: Gallery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trope.evaluation.gallery.MOST_RIGHT", 9)
+    with pytest.raises(DataError, match="row 'a': its text stands 2 times in the split"):
+        _ = found.right

@@ -11,10 +11,13 @@ from hypothesis import strategies as st
 
 from trope.errors import UsageError
 from trope.evaluation import hubs as module
+from trope.evaluation.answers import answers
 from trope.evaluation.embedded import Bank, Embedded
 from trope.evaluation.hubs import Hubs, correction
 from trope.evaluation.job import settings_from
 from trope.evaluation.measuring import direction_of
+from trope.evaluation.passes import measured
+from trope.metrics.precision import MAP
 from trope.similarity import similarity
 from trope.views import Encoded
 
@@ -110,3 +113,61 @@ def test_settings_are_checked_and_told() -> None:
     assert Hubs("qb-norm").default().told() == "qb-norm (β 20)"
     assert {choice.strength for choice in Hubs("qb-norm").choices()} == {5, 10, 20, 40}
     assert [choice.strength for choice in Hubs("qb-norm", 7.0).choices()] == [7]
+
+
+class Planted:
+    """A source of random vectors that knows which splits it was asked for."""
+
+    pairs, has_space = None, False
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def embedded(self, split: str) -> Embedded:
+        self.asked.append(split)
+        return random_embedded(["train", "val", "test"].index(split), [2] * 30)
+
+    def bank(self) -> Bank:
+        train = random_embedded(0, [2] * 30)
+        return Bank(train.image, train.text)
+
+    def validation(self) -> Embedded:
+        return self.embedded("val")
+
+    def space(self, asked: str) -> str:
+        return asked
+
+    def meaning(self, space: str) -> np.ndarray:
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize("method", ["inverted-softmax", "nnn"])
+def test_validation_chooses_what_ranks_it_best(method: str) -> None:
+    source = Planted()
+    found = answers(source, "test", settings_from(hubs=method, metrics="map"))
+    val, bank = source.validation(), source.bank()
+    best = [
+        max(
+            Hubs(method).choices(),  # type: ignore[arg-type]
+            key=lambda choice, side=side: np.nanmean(  # type: ignore[misc]
+                measured(direction_of(val, side, choice, bank), [MAP()]).values["map"]
+            ),
+        )
+        for side in ("image", "text")
+    ]
+    told = f"hubs: image to text {best[0].told()}, text to image {best[1].told()}"
+    assert (found.told, found.remarks) == ((told,), ())
+    assert any(choice != Hubs(method).default() for choice in best)  # type: ignore[arg-type]
+
+
+def test_nothing_is_chosen_on_what_is_reported() -> None:
+    source = Planted()
+    found = answers(source, "val", settings_from(hubs="nnn", metrics="map"))
+    assert "a 0.75, k 16" in found.told[0]
+    assert found.remarks == ("hubs: the default strength; on val itself none is chosen",)
+    assert source.asked == ["val"]
+    settled = {"method": "nnn", "strength": 0.5, "nearest": 4}
+    fixed = answers(source, "val", settings_from(hubs=settled, metrics="map"))
+    assert ("a 0.5, k 4" in fixed.told[0], fixed.remarks) == (True, ())
+    with pytest.raises(UsageError, match="the bank is of training queries"):
+        answers(source, "train", settings_from(hubs="nnn", metrics="map"))

@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trope.evaluation.intervals import _draws, _medians, _redrawn, summaries, summary
+from trope.evaluation.comparison import spread_of
+from trope.evaluation.intervals import (
+    _draws,
+    _medians,
+    _redrawn,
+    contrast,
+    redrawn,
+    summaries,
+    summary,
+    together,
+)
 from trope.runtime import generator
 
 
@@ -95,3 +105,85 @@ def test_the_same_seed_gives_the_same_interval_and_names_do_not_matter() -> None
     assert both == summaries({"a": values[0], "b": values[1]})
     assert both["b"] == summary(values[1])
     assert summaries({}) == {}
+
+
+def test_clusters_are_those_that_hold_a_query_that_counts() -> None:
+    """One cluster alone that counts would always be drawn whole: an interval of no width."""
+    random = np.random.default_rng(0)
+    clusters = np.arange(60) // 20
+    values = np.where(clusters == 1, random.random(60), np.nan)
+    found = redrawn({"few": values, "all": random.random(60)}, clusters)
+    assert (found["few"].clusters, found["all"].clusters) == (20, 3)
+    few = found["few"].result()
+    alone = summary(values[clusters == 1])
+    assert few.high - few.low == pytest.approx(alone.high - alone.low, rel=0.15)
+    folds = np.repeat([0, 1], 30)  # the second fold has one cluster that counts
+    values = np.where((clusters == 0) | (clusters == 1), random.random(60), np.nan)
+    (folded,) = redrawn({"": values}, clusters, folds=folds).values()
+    assert folded.clusters == 40
+    assert folded.result().high - folded.result().low > 0.05
+
+
+def planted(
+    random: np.random.Generator, runs: int, groups: int, seeds: float, shared: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Values of runs on queries: chance between runs, between clusters, and of both."""
+    clusters = np.repeat(np.arange(groups), random.integers(1, 5, groups))
+    values = seeds * random.normal(size=(runs, 1)) + shared * random.normal(size=groups)[clusters]
+    both = random.normal(size=(runs, groups))[:, clusters] / 2
+    return values + both + random.normal(size=values.shape), clusters
+
+
+@pytest.mark.parametrize(
+    ("runs", "groups", "seeds", "shared"), [(5, 40, 0.4, 1.0), (3, 60, 0.5, 0.3), (8, 30, 0.0, 1.0)]
+)
+def test_intervals_of_several_runs_hold_the_truth(
+    runs: int, groups: int, seeds: float, shared: float
+) -> None:
+    random = np.random.default_rng(runs)
+    hits = []
+    for _ in range(200):
+        values, clusters = planted(random, runs, groups, seeds, shared)
+        each = [redrawn({"": run}, clusters, draws=200)[""] for run in values]
+        found = together(each).result()
+        hits.append(found.low <= 0 <= found.high)
+    assert 0.9 <= np.mean(hits) <= 0.995
+
+
+def test_the_variance_between_runs_is_that_of_comparisons() -> None:
+    values, clusters = planted(np.random.default_rng(0), 6, 80, 0.3, 1.0)
+    drawn = together([redrawn({"": run}, clusters, draws=4_000)[""] for run in values])
+    found, wanted = drawn.spread(), spread_of(values, clusters)
+    assert found.runs == pytest.approx(wanted.runs)
+    assert found.clusters == pytest.approx(wanted.clusters, rel=0.15)
+    assert found.both == pytest.approx(wanted.both, rel=0.15)
+
+
+def test_runs_that_differ_widen_the_interval_within_its_bounds() -> None:
+    random = np.random.default_rng(0)
+    hits = (random.random(200) < 0.9).astype(float)
+    alike = together([redrawn({"": hits})[""]] * 3).result((0.0, 1.0))
+    assert alike == redrawn({"": hits})[""].result((0.0, 1.0))
+    worse = np.where(random.random(200) < 0.4, 0.0, hits)
+    apart = together([redrawn({"": values})[""] for values in (hits, hits, worse)]).result(
+        (0.0, 1.0)
+    )
+    assert apart.high - apart.low > 2 * (alike.high - alike.low)
+    assert 0 <= apart.low <= apart.value <= apart.high <= 1
+
+
+def test_differences_of_medians() -> None:
+    random = np.random.default_rng(0)
+    ranks = random.integers(1, 30, 300).astype(float)
+    far, near, mixed = (
+        redrawn({"": values}, None, {""})[""] for values in (ranks + 5, ranks, ranks[::-1])
+    )
+    found = contrast(far, near, 0.3, 30.0)
+    assert found.difference == 5
+    assert found.verdict == "better"  # larger
+    assert contrast(near, far, 0.3, 30.0).verdict == "worse"
+    assert contrast(near, mixed, 0.3, 30.0).verdict == "undecided"
+    assert contrast(near, near, 0.3, 30.0, same=True).verdict == "equal"
+    few = redrawn({"": np.ones(5)}, None, {""})[""]
+    alike = contrast(few, few, 0.3, 30.0)
+    assert (alike.verdict, alike.high) == ("undecided", pytest.approx(3 / 5 * 30))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from trope.errors import UsageError
 from trope.evaluation.embedded import Embedded
 from trope.evaluation.measuring import Measurements, Plan, measure, preserved, refuse_tiny
 from trope.evaluation.queries import write_queries
-from trope.evaluation.results import compared, summarized
+from trope.evaluation.results import _scale, compared, summarized
 from trope.evaluation.selection import request
 from trope.metrics.neighborhood import preservation
 from trope.metrics.rank import MeanRank, MedianRank
@@ -160,3 +161,78 @@ def test_nothing_else_is_written_over(tmp_path: Path, name: str) -> None:
     with pytest.raises(UsageError, match="is no file of queries"):
         write_queries(path, {"run": measurements(0)})
     assert not path.is_file() or path.read_bytes() == before
+
+
+def test_the_median_of_several_runs_is_the_mean_of_their_medians() -> None:
+    runs = [measurements(seed, share) for seed, share in ((1, 0.0), (2, 0.3), (3, 0.6))]
+    both = summarized(runs, request(NAMES)).image_to_text["median-rank"]
+    each = [np.median(run.values["image_to_text"]["median-rank"]) for run in runs]
+    pooled = np.mean([run.values["image_to_text"]["median-rank"] for run in runs], axis=0)
+    assert both.value == pytest.approx(np.mean(each))
+    assert both.value != pytest.approx(np.median(pooled))
+    assert 1 <= both.low < both.value < both.high <= 60
+
+
+def test_intervals_of_several_runs_cover_chance_between_them() -> None:
+    apart = [measurements(seed, share) for seed, share in ((1, 0.0), (1, 0.3), (1, 0.6))]
+    alike = [apart[1]] * 3
+    wide, narrow = (
+        summarized(runs, request(NAMES)).text_to_image["recall@5"] for runs in (apart, alike)
+    )
+    assert wide.high - wide.low > 1.5 * (narrow.high - narrow.low)
+    assert 0 <= wide.low < wide.high <= 1
+
+
+def test_with_folds_the_difference_is_that_of_the_table() -> None:
+    """Folds weigh the same, whatever the number of their queries."""
+    counts = [1] * 6 + [5] * 6 + [2] * 4
+    good, bad = (
+        measure(random_embedded(seed, counts), Plan(PLAN.metrics, folds=6)) for seed in (0, 1)
+    )
+    found = compared([good], [bad], request(NAMES))
+    left, right = (summarized([one], request(NAMES)) for one in (good, bad))
+    for side in ("image_to_text", "text_to_image"):
+        assert found[side].keys() == getattr(left, side).keys()
+        for name, one in found[side].items():
+            gap = getattr(left, side)[name].value - getattr(right, side)[name].value
+            assert one.difference == pytest.approx(gap), name
+    pooled = [np.nanmean(run.values["text_to_image"]["mean-rank"]) for run in (good, bad)]
+    assert found["text_to_image"]["mean-rank"].difference != pytest.approx(pooled[0] - pooled[1])
+
+
+def test_ranks_of_folds_are_equal_within_a_hundredth_of_a_fold() -> None:
+    found = measure(random_embedded(0, [1] * 40), Plan(PLAN.metrics, folds=10))
+    assert _scale(found, "image_to_text", "mean-rank") == 10
+    assert _scale(measurements(0), "image_to_text", "mean-rank") == 60
+    assert _scale(found, "text_to_image", "mean-rank/5-way") == 5
+
+
+def test_sums_of_both_directions_are_compared() -> None:
+    good, bad = measurements(0, 0.6), measurements(0)
+    found = compared([good], [bad], request(NAMES))["both"]["rsum"]
+    sums = [summarized([one], request(NAMES)).both["rsum"].value for one in (good, bad)]
+    assert found.difference == pytest.approx(sums[0] - sums[1])
+    assert found.verdict == "better"
+    assert "both" not in compared([good], [bad], request(["recall@1"]))
+
+
+def test_the_margin_of_equality_can_be_set() -> None:
+    good, other = measurements(0, 0.6), measurements(0, 0.61)
+    strict, broad = (
+        compared([good], [other], request(NAMES), margin)["image_to_text"]["recall@5"].verdict
+        for margin in (0.0001, 0.5)
+    )
+    assert (strict, broad) == ("undecided", "equal")
+
+
+def test_preservation_stands_beside_the_queries_of_its_modality(tmp_path: Path) -> None:
+    made = random_embedded(0, [2] * 10)
+    kept = preserved(made, np.random.default_rng(1).normal(size=(20, 5)).astype(np.float32), [3])
+    found = measure(made, PLAN)
+    write_queries(tmp_path / "q", {"run": replace(found, values=found.values | kept.values)})
+    table = pq.read_table(tmp_path / "q")
+    assert "mean-rank" not in table.column_names
+    rows = table.to_pylist()
+    for direction, side in (("image_to_text", "image"), ("text_to_image", "text")):
+        values = [row["preservation@3"] for row in rows if row["direction"] == direction]
+        np.testing.assert_array_equal(values, kept.values[side]["preservation@3"])

@@ -100,6 +100,13 @@ def test_what_the_data_lacks_is_said() -> None:
             refuse_impossible(request([name]), **{**everything, lacking: False})
 
 
+def test_results_of_judgments_need_them() -> None:
+    known = {"labels": True, "space": True, "words": True}
+    refuse_impossible(request(["cxc/recall@1"]), **known, truth=("cxc=folder",))
+    with pytest.raises(UsageError, match="--metrics eccv/map@r: needs --truth eccv"):
+        refuse_impossible(request(["eccv/map@r"]), **known, truth=("cxc",))
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -107,6 +114,8 @@ def test_what_the_data_lacks_is_said() -> None:
         ({"draws": -1}, "draws: 0"),
         ({"folds": -2}, "folds"),
         ({"neighbors": 0}, "neighbors: at least 1"),
+        ({"margin": -0.1}, "margin: a share"),
+        ({"folds": 5, "truth": ("eccv",)}, "judged the whole gallery; leave out --folds"),
     ],
 )
 def test_wrong_settings_are_refused(given: dict[str, object], said: str) -> None:

@@ -93,7 +93,7 @@ def test_captions_that_people_found_fitting(tmp_path: Path, judged: Path) -> Non
     assert made.remarks == ("cxc: 1 of 2 judged images and 2 of 3 judged captions are in the data",)
 
 
-def test_three_and_more_is_what_the_package_holds(judged: Path) -> None:
+def test_three_and_more_of_five_points_is_a_match(judged: Path) -> None:
     assert dict(judgments_cxc(judged).image) == {1: [11, 21], 2: [99]}
 
 

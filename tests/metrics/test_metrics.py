@@ -126,6 +126,12 @@ def test_every_entry_is_described() -> None:
         assert entry.names
 
 
+def test_what_metrics_without_a_ranking_need() -> None:
+    assert METRICS["preservation"].needs == {"space"}
+    assert METRICS["micro-f1"].needs == METRICS["macro-f1"].needs == {"labels", "predictions"}
+    assert METRICS["rsum"].needs == frozenset()
+
+
 def test_every_entry_is_in_the_docs_with_its_paper() -> None:
     page = PAGE.read_text(encoding="utf-8")
     for name, entry in METRICS.items():
@@ -150,5 +156,8 @@ def test_the_entry_of_a_reported_name() -> None:
     assert entry_of("eccv/map@r") is METRICS["map@r"]
     assert entry_of("median-rank").over == "median"
     assert entry_of("mean-rank/5-way").better == "lower"
+    for strange in ("coco/map@r", "eccv/cxc/none", "mine/recall@1"):
+        with pytest.raises(UsageError, match="no metric"):
+            entry_of(strange)
     with pytest.raises(UsageError, match="no metric 'recal'; did you mean 'recall'"):
         entry_of("recal")

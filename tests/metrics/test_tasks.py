@@ -97,6 +97,8 @@ class TestDraws:
         assert np.array_equal(whole[4:], part)
         other = TaskRank((5,), draws=3, seed=8)(block_of(scores, right))["mean-rank/5-way"]
         assert not np.array_equal(whole, other)
+        elsewhere = draws(block_of(scores, right, purpose=("text_to_image", "0")))
+        assert not np.array_equal(whole, elsewhere["mean-rank/5-way"])
 
 
 class TestTooFewOthers:

@@ -58,7 +58,7 @@ def _compared(found: Contest, rivals: Rivals) -> None:
     components = found.evaluation.components
     if components < FEW:
         say(f"{components} components alone: hardly enough to decide anything")
-    for side, title in (DIRECTIONS | MODALITIES).items():
+    for side, title in (DIRECTIONS | MODALITIES | {"both": "both directions"}).items():
         rows = [
             [
                 name,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+from torch.nn.utils.rnn import pack_padded_sequence
 
 from trope.data.vocabulary import PAD
 from trope.encoders.content import Content, Encoder
@@ -35,14 +35,16 @@ class Gru(Encoder):
 
     def forward(self, ids: Int[Tensor, "n l"], lengths: Int[Tensor, " n"]) -> Content:
         """Content of texts given as numbers of words, padded, and their lengths."""
+        places = torch.arange(ids.numel(), device=ids.device).view_as(ids)
         packed = pack_padded_sequence(
-            ids, lengths.clamp(min=1).cpu(), batch_first=True, enforce_sorted=False
+            places, lengths.clamp(min=1).cpu(), batch_first=True, enforce_sorted=False
         )
-        words = packed._replace(data=self.dropout(self.words(packed.data)))
-        whole = last_states(self.gru, words) * (lengths > 0)[:, None]
-        parts, _ = pad_packed_sequence(words, batch_first=True, total_length=ids.shape[1])
+        words = self.dropout(self.words(ids.flatten()[packed.data]))
+        whole = last_states(self.gru, packed._replace(data=words)) * (lengths > 0)[:, None]
+        # All at once: torch's own way back to padded texts copies everything for every length.
+        parts = words.new_zeros(ids.numel(), self.part).index_copy(0, packed.data, words)
         present = torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]
-        return Content(whole, parts, present)
+        return Content(whole, parts.view(*ids.shape, self.part), present)
 
     def start_from(self, vectors: Float[Tensor, "words d"]) -> None:
         """Use word vectors learned elsewhere; rows of zeros are words unknown there."""

@@ -80,8 +80,12 @@ def there(vectors: Float[Tensor, "n *k d"], content: Content) -> Float[Tensor, "
 
     They have no part at all or, where parts are not told, zeros for a whole.
     """
-    known = content.whole if content.present is None else content.present
-    empty = ~known.any(dim=1)
+    if content.present is None:
+        empty = content.whole.abs().amax(dim=1) == 0
+    else:
+        empty = ~content.present.any(dim=1)
+    if not empty.any():  # nearly always
+        return vectors
     return vectors.masked_fill(empty.view(-1, *[1] * (vectors.ndim - 1)), 0)
 
 

@@ -18,9 +18,9 @@ class TunedSentences(Pretrained):
 
     def __init__(self, name: str, dropout: float) -> None:
         super().__init__()
-        self.network = sentence_encoder(name).network
-        self.dropout = nn.Dropout(dropout)
-        self.whole = self.part = int(self.network.get_embedding_dimension())
+        network = sentence_encoder(name).network
+        self.network, self.dropout = network, nn.Dropout(dropout)
+        self.whole = self.part = int(network.get_embedding_dimension())
         with torch.enable_grad():
             some = torch.zeros(1, 2, dtype=torch.int64)
             freeze_unused(self.network, *self._vectors(some, some == 0))

@@ -94,9 +94,9 @@ def _npy(path: Path) -> np.ndarray:
 
 def _npz(path: Path) -> Arrays:
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-    except (*BROKEN, OSError, ValueError, EOFError, AttributeError, KeyError) as error:
+    except (*BROKEN, OSError, ValueError, EOFError, TypeError, AttributeError, KeyError) as error:
         raise _unreadable(path, error) from None
     ids = {side: arrays.pop(f"{side}_ids").tolist() for side in SIDES if f"{side}_ids" in arrays}
     return Arrays(path, arrays, _named(path, ids))

@@ -200,7 +200,7 @@ def _holding(
 ) -> Int[np.ndarray, " names"]:
     """How many clusters hold a query that counts for each measurement."""
     there = _members(which) @ (~np.isnan(table)).astype(np.float64)
-    return np.count_nonzero(there, axis=0)
+    return np.asarray(np.count_nonzero(there, axis=0))
 
 
 def _members(which: Clusters) -> sparse.csr_matrix:

@@ -124,8 +124,9 @@ def compared(
     if wanted.asks("rsum"):
         sums = [_rsum({side: _drawn(runs, side) for side in DIRECTIONS}) for runs in (left, right)]
         if sums[0] is not None and sums[1] is not None:
-            one = contrast(sums[0], sums[1], margin, RSUM[1], same=_same(left, right))
-            found["both"] = {"rsum": one}
+            scale, same = RSUM[1], _same(left, right)
+            total = contrast(sums[0], sums[1], margin * scale, scale, same=same)
+            found["both"] = {"rsum": total}
     return found
 
 
@@ -136,20 +137,35 @@ def _compared(
     name: str,
     margin: float,
 ) -> Comparison:
-    scale, same = _scale(left[0], side, name), _same(left, right)
-    if entry_of(name).over == "median":
+    entry, scale = entry_of(name), _scale(left[0], side, name)
+    if entry.over == "median":
         ours, theirs = (_drawn(runs, side, {name})[name] for runs in (left, right))
+        same = _same(left, right)
         found = contrast(ours, theirs, margin * scale, scale, same=same)
     else:
-        ours = np.stack([run.values[side][name] for run in left])
-        theirs = ours if same else np.stack([run.values[side][name] for run in right])
-        clusters, weights = left[0].gallery.clusters_of(_queries(side)), None
-        if (folds := _folds(left[0], side)) is not None:
-            weights = _weights(folds, ~np.isnan(ours - theirs).any(axis=0))
-        found = compare(ours, theirs, clusters, least=margin * scale, scale=scale, weights=weights)
-    if entry_of(name).better == "higher" or found.verdict not in ("better", "worse"):
+        found = _of_means(left, right, side, name, (margin * scale, scale))
+    if entry.better == "higher" or found.verdict not in ("better", "worse"):
         return found
     return replace(found, verdict="worse" if found.verdict == "better" else "better")
+
+
+def _of_means(
+    left: Sequence[Measurements],
+    right: Sequence[Measurements],
+    side: str,
+    name: str,
+    sizes: tuple[float, float],
+) -> Comparison:
+    """The difference of means over queries; with folds, of the means over folds."""
+    least, scale = sizes
+    ours = np.stack([run.values[side][name] for run in left])
+    theirs = ours
+    if not _same(left, right):
+        theirs = np.stack([run.values[side][name] for run in right])
+    clusters, folds = left[0].gallery.clusters_of(_queries(side)), _folds(left[0], side)
+    counts = ~np.isnan(ours - theirs).any(axis=0)
+    weights = None if folds is None else _weights(folds, counts)
+    return compare(ours, theirs, clusters, least=least, scale=scale, weights=weights)
 
 
 def _same(left: Sequence[Measurements], right: Sequence[Measurements]) -> bool:
@@ -163,7 +179,8 @@ def _weights(
     """Every fold weighs the same, and so do the queries of a fold that count."""
     sizes = np.bincount(folds[counts & (folds >= 0)], minlength=1)
     shares = np.divide(1.0, sizes, out=np.zeros(len(sizes)), where=sizes > 0)
-    return np.where(counts & (folds >= 0), shares[folds], 0.0) / max(np.count_nonzero(sizes), 1)
+    found = np.where(counts & (folds >= 0), shares[folds], 0.0)
+    return np.asarray(found / max(np.count_nonzero(sizes), 1))
 
 
 def _scale(measurements: Measurements, side: str, name: str) -> float:

@@ -18,6 +18,7 @@ from trope.views import Encoded
 
 TILE = 2**22  # products of a tile, if its rows are not too few or too many then
 FEWEST, MOST = 64, 1_024
+CHECKED = 4_096  # vectors looked at together
 KEPT = 2**27  # scores that are kept for the other direction: half a gigabyte
 
 Rows: TypeAlias = Int[np.ndarray, " rows"]
@@ -120,10 +121,12 @@ def refuse_strange(encoded: Encoded, names: Sequence[str], what: str) -> None:
     for values in (encoded.mean, encoded.points):
         if values is None:
             continue
-        fine = torch.isfinite(values).flatten(1).all(dim=1).cpu().numpy()
-        if not fine.all():
-            name = names[int(np.flatnonzero(~fine)[0])]
-            raise DataError(f"{what} '{name}': its vector holds a value that is no finite number")
+        for start in range(0, len(values), CHECKED):
+            fine = torch.isfinite(values[start : start + CHECKED]).flatten(1).all(dim=1)
+            if not fine.all():
+                name = names[start + int((~fine).nonzero()[0])]
+                why = "its vector holds a value that is no finite number"
+                raise DataError(f"{what} '{name}': {why}")
 
 
 def _senses(encoded: Encoded) -> int:

@@ -9,13 +9,13 @@ from types import MappingProxyType
 from typing import ClassVar, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
-from jaxtyping import Bool, Float32, Float64, Int, Int32
+from jaxtyping import Float32, Float64, Int, Int32
 from scipy import sparse
 
 from trope.errors import DataError, UsageError
 from trope.metrics.counting import Counts, counted, counted_in_order
 from trope.metrics.labels import Labels
-from trope.metrics.sorting import ordered
+from trope.metrics.sorting import finite, ordered
 
 Scores: TypeAlias = Float32[np.ndarray, "queries items"]
 Values: TypeAlias = Float64[np.ndarray, " queries"]
@@ -100,10 +100,8 @@ class Metric(Protocol):
 
 
 def _refuse_strange(scores: Scores, rows: Int[np.ndarray, " queries"]) -> None:
-    """The smallest and the largest are not finite where any score of a query is not."""
-    if not scores.shape[1]:
-        return
-    fine: Bool[np.ndarray, " queries"] = np.isfinite(scores.min(1)) & np.isfinite(scores.max(1))
+    """A score that is no finite number would win or lose every comparison."""
+    fine = finite(scores)
     if not fine.all():
         first = int(np.flatnonzero(~fine)[0])
         found = scores[first][~np.isfinite(scores[first])][0]

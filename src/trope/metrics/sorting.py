@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from jaxtyping import Float32, Int, Int32, UInt32
+from jaxtyping import Bool, Float32, Int, Int32, UInt32
 
 from trope.compiled import compiled, spread
 from trope.errors import DataError
@@ -66,12 +66,24 @@ def top(scores: Scores, k: int, priority: Priority) -> Int32[np.ndarray, "querie
 def bits_of(scores: Scores) -> Bits:
     """The bits of scores, for the loops below; a score that is no number is refused."""
     bits = np.ascontiguousarray(scores, np.float32).view(np.uint32)
-    strange = np.zeros(len(bits), np.bool_)
-    spread(len(bits), bits.shape[1], lambda a, b: _find_strange(bits, strange, a, b))
+    strange = _largest(bits) > INFINITY
     if strange.any():
         row = int(strange.argmax())
         raise DataError(f"row {row} of the scores holds a value that is no number")
     return bits
+
+
+def finite(scores: Scores) -> Bool[np.ndarray, " rows"]:
+    """Whether all scores of a row are finite numbers, in one pass and without copies."""
+    bits = np.ascontiguousarray(scores, np.float32).view(np.uint32)
+    return np.asarray(_largest(bits) < INFINITY)
+
+
+def _largest(bits: Bits) -> UInt32[np.ndarray, " rows"]:
+    """The largest of each row whatever its sign; larger than infinity is what is no number."""
+    found = np.zeros(len(bits), np.uint32)
+    spread(len(bits), bits.shape[1], lambda a, b: _find_largest(bits, found, a, b))
+    return found
 
 
 def loading_order(priority: Priority) -> UInt32[np.ndarray, " items"]:
@@ -156,12 +168,12 @@ def _sort_rows(
 
 
 @compiled
-def _find_strange(bits: np.ndarray, strange: np.ndarray, first: int, last: int) -> None:
+def _find_largest(bits: np.ndarray, found: np.ndarray, first: int, last: int) -> None:
     for row in range(first, last):
         largest = np.uint32(0)
         for value in bits[row]:
             largest = max(largest, value & REST)
-        strange[row] = largest > INFINITY
+        found[row] = largest
 
 
 @compiled

@@ -12,8 +12,6 @@ from trope.experiments.runs import Outcome, contrast, described
 from trope.experiments.runs.outcome import Answers
 from trope.experiments.runs.summary import table, whole
 
-COUNTS = {"image_to_text": 12, "text_to_image": 24, "image": 12, "text": 24}
-
 
 def outcome(seed: int, better: float = 0.0, clusters: int = 6, prefix: str = "q") -> Outcome:
     """12 pictures with two texts each."""
@@ -21,7 +19,7 @@ def outcome(seed: int, better: float = 0.0, clusters: int = 6, prefix: str = "q"
     answers = {
         side: Answers(
             tuple(f"{prefix}{i}" for i in range(count)),
-            0.4 * random.random(count) + 0.3 + better,
+            0.4 * random.random(count) + 0.3 + better * (0.9 + 0.2 * random.random(count)),
             np.arange(count) % clusters,
         )
         for side, count in {
@@ -46,14 +44,29 @@ def test_both_ways_count_the_same() -> None:
     assert known["validation"] == [0.6, 0.6]
 
 
+def test_an_easier_way_does_not_set_clusters_apart() -> None:
+    """All pictures score 0.9 and all texts 0.1: clusters differ only in how many of each."""
+    ways = {"image_to_text": 0.9, "text_to_image": 0.1, "image": 0.9, "text": 0.1}
+    ids, mixed = tuple(map(str, range(12))), np.array([0] * 6 + [1] * 3 + [2] * 3)
+    answers = {
+        way: Answers(ids, np.full(12, value), mixed if value > 0.5 else np.arange(12) % 3)
+        for way, value in ways.items()
+    }
+    values, clusters = table([Outcome(answers, {})], "both")
+    assert values == pytest.approx(np.full_like(values, 0.5))
+    assert len(clusters) == 24
+
+
 def test_the_better_side_is_the_left_one() -> None:
     ours, theirs = ([outcome(seed, better) for seed in range(5)] for better in (0.1, 0.0))
     found = contrast(ours, theirs, 0.01)
     for side in found.values():
-        assert side["difference"] == pytest.approx(0.1)
+        assert side["difference"] == pytest.approx(0.1, abs=0.005)
         assert side["verdict"] == "better"
     assert contrast(theirs, ours, 0.01)["both"]["verdict"] == "worse"
-    assert contrast(ours, ours, 0.01)["both"]["verdict"] == "equal"
+    same = contrast(ours, ours, 0.01)["both"]
+    assert same["difference"] == 0
+    assert same["verdict"] == "undecided"  # six clusters without a difference show little
 
 
 def test_runs_that_answered_other_queries_are_refused() -> None:

@@ -28,7 +28,7 @@ def page(results: Results) -> str:
         made=made(results),
         by_chance=results["chance"]["image_to_text"],
         least=points(results["settings"]["least"]),
-        comparisons=len(pairs),
+        comparisons=2 * len(pairs),  # of recall, and of neighbors kept
         changes=_changes(results["settings"]["sets"]),
         held=_held(results["settings"]["split"]),
         shows=_shows(results),

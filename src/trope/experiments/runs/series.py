@@ -86,11 +86,11 @@ def _train(jobs: Sequence[Job], known: dict[Run, Outcome], workers: int) -> None
     for job, wrong in shared_out(perform, jobs, told.workers):
         if wrong:
             raise TropeError(f"{job.run}: {wrong}")
-        outcome = Outcome.load(job.part)
-        if outcome is None:
+        found = Outcome.load(job.part)
+        if found is None:
             raise TropeError(f"{job.part}: written, and cannot be read")
-        known[job.run] = outcome
-        told.finished(job, outcome, [job.run for job in jobs if job.run not in known])
+        known[job.run] = found
+        told.finished(job, found, [job.run for job in jobs if job.run not in known])
 
 
 @dataclass

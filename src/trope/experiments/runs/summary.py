@@ -67,10 +67,19 @@ def table(outcomes: Sequence[Outcome], side: str) -> tuple[Table, Clusters]:
 
 
 def _both(outcomes: Sequence[Outcome], *sides: str) -> tuple[Table, Clusters]:
-    """Queries of two sides, weighted so that their mean is that of the two means."""
+    """Queries of two sides, so that each run's mean is that of its two means.
+
+    Deviations are taken from a side's own mean: a cluster with more queries of the easier side
+    would else seem to differ from the others.
+    """
     tables, clusters = zip(*(table(outcomes, side) for side in sides), strict=True)
     half = sum(found.shape[1] for found in tables) / 2
-    values = [found * (half / found.shape[1]) for found in tables]
+    means = [found.mean(axis=1, keepdims=True) for found in tables]
+    middle = sum(means) / len(means)
+    values = [
+        middle + (found - mean) * (half / found.shape[1])
+        for found, mean in zip(tables, means, strict=True)
+    ]
     return np.concatenate(values, axis=1), np.concatenate(clusters)
 
 

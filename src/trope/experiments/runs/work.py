@@ -13,7 +13,7 @@ import orjson
 from trope import config
 from trope.data.pairs import Pairs
 from trope.data.readers import open
-from trope.errors import TropeError
+from trope.errors import DataError, TropeError
 from trope.experiments.runs.measure import measured
 from trope.experiments.runs.outcome import Outcome
 from trope.experiments.runs.plan import Run
@@ -83,6 +83,8 @@ def _takeable(folder: Path) -> bool:
 def _about(job: Job, trained: Trained) -> dict[str, object]:
     progress = trained.progress
     best = progress.history[progress.best_epoch]
+    if any(name not in best for name in VALIDATED):
+        raise DataError("split 'val' has too few pairs for a 5-way recall")
     return {
         "recipe": job.run.variant.recipe,
         "seed": job.run.seed,
