@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -9,21 +11,31 @@ import pytest
 
 import trope
 from trope import config
+from trope.cli.demo import show
 from trope.data.check import check
 from trope.data.emblems import EmblemBook
+from trope.data.emblems.book import emblems
+from trope.data.emblems.topics import topics
+from trope.data.splits import SplitPlan, split
+from trope.data.writer import write_rows
 from trope.errors import UsageError
-from trope.pipeline import Demo, demo
+from trope.evaluation import Result
+from trope.pipeline import Demo, DemoResult, demo
 
 SMALL = Demo(emblems=EmblemBook(pairs=100, size=96))
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def result(tmp_path_factory: pytest.TempPathFactory) -> DemoResult:
     home = tmp_path_factory.mktemp("demo")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TROPE_CACHE", str(home / "cache"))
-        demo(home / "out", SMALL)
-    return home / "out"
+        return demo(home / "out", SMALL)
+
+
+@pytest.fixture
+def made(result: DemoResult) -> Path:
+    return result.data.parent
 
 
 def test_the_demo_leaves_a_checked_and_split_data_set(made: Path) -> None:
@@ -42,6 +54,40 @@ def test_results_carry_their_settings_and_provenance(made: Path) -> None:
     assert document["statistics"]["splits"]["train"]["unknown_words"] == 0
     assert document["statistics"]["splits"]["test"]["unknown_words"] > 0
     assert config.load(Demo, made / "config.toml") == SMALL
+
+
+def test_figures_are_shown_with_interval_and_chance(
+    result: DemoResult, capsys: pytest.CaptureFixture[str]
+) -> None:
+    show(result)
+    told = " ".join(capsys.readouterr().out.split())
+    found = result.evaluation.text_to_image["recall@1/5-way"]
+    interval = f"95 % interval {found.low:.1%} to {found.high:.1%}; by chance 20%)"
+    assert f"text to image: {found.value:.1%} come first ({interval}" in told
+
+
+@pytest.mark.parametrize(("low", "said"), [(0.21, "above chance"), (0.19, "not told apart")])
+def test_it_says_whether_chance_would_do_as_well(
+    result: DemoResult, low: float, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sides = {"recall@1/5-way": Result(0.25, low, 0.3)}
+    planted = replace(result.evaluation, image_to_text=sides, text_to_image=sides)
+    show(replace(result, evaluation=planted))
+    assert capsys.readouterr().out.count(said) == 2
+
+
+def test_a_sentence_and_all_its_pictures_are_on_one_side(tmp_path: Path) -> None:
+    """The demo's book has three pictures a sentence: none may be learned and asked for."""
+    book = Demo().emblems
+    sentences = sum(len(topic.sentences) for topic in topics())
+    assert book.pairs == 3 * sentences
+    write_rows(tmp_path / "pairs.jsonl", (page.row() for page in emblems(book)))
+    pairs, _ = split(trope.open(tmp_path), SplitPlan(images="path"))
+    sides = defaultdict(list)
+    for pair in pairs:
+        sides[pair.texts[0]].append(pair.split)
+    assert len(sides) == sentences
+    assert all(len(side) == 3 and len(set(side)) == 1 for side in sides.values())
 
 
 def test_running_it_again_changes_nothing(made: Path) -> None:

@@ -155,8 +155,13 @@ def _lock(folder: Path) -> int:
     """A handle on the folder that bears this name once the lock is ours: it may have been moved."""
     while True:
         with _told(folder):
-            folder.mkdir(parents=True, exist_ok=True)
-            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            except (FileExistsError, FileNotFoundError):
+                if folder.exists() or folder.is_symlink():
+                    raise
+                continue  # moved, or taken away by one that gave up, just now
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)
             with suppress(FileNotFoundError):

@@ -46,7 +46,7 @@ class Demo:
     train: tuple[str, ...] = (
         "text.encoder=sentence",
         "neighbors.space=sentence",
-        "training.epochs=30",
+        "training.stop=6",
     )
 
 

@@ -24,6 +24,7 @@ from safetensors.torch import load_file, save_file
 import trope
 from trope.checkpoints import read_tensors
 from trope.errors import UsageError
+from trope.features.backbones.outputs import one_core_each
 from trope.training import Optimization, load_recipe, loop, resolve, train
 from trope.training.processes import launched
 from trope.training.steps import Steps
@@ -118,7 +119,8 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_two_processes_are_one_with_twice_the_batch(two: Path, name: str) -> None:
     """`few`: of 35 pairs two processes take 17 each. Of tuned networks some layers go unasked."""
     case = CASES[name]
-    one = stepped(launched(Optimization()), two / case.data, case, case.one)
+    with one_core_each():  # as the two have: other shares of a sum round differently
+        one = stepped(launched(Optimization()), two / case.data, case, case.one)
     found = load_file(two / f"{name}.safetensors")
     assert one.keys() == found.keys()
     assert len(found["losses"]) == (1 if name == "few" else 2)
