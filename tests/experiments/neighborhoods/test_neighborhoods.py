@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,11 @@ import orjson
 import pytest
 from planted_pairs import QUICK, write
 
+from trope import config
+from trope.config import plain
 from trope.errors import UsageError
 from trope.experiments import Findings, run
-from trope.experiments.neighborhoods import RECIPES
+from trope.experiments.neighborhoods import RECIPES, Neighborhoods
 from trope.experiments.neighborhoods.page import page
 from trope.experiments.neighborhoods.study import PAIRS, _pairs
 from trope.training import recipe_names
@@ -83,7 +86,12 @@ def planted(verdict: str, low: float | None = 0.01) -> Mapping[str, Any]:
     recipes = {"neighborhoods": known, "angular": known}
     return {
         "encoders": {"gru": {"recipes": recipes, "comparisons": [pair]}},
-        "settings": {"split": "val", "least": 0.01, "sets": ["head.size=12"]},
+        "settings": {
+            "recipes": ["neighborhoods", "angular"],
+            "split": "val",
+            "least": 0.01,
+            "sets": ["head.size=12"],
+        },
         "provenance": {"date": "2020-01-01", "machine": "m", "commit": "new"},
         "commits": ["new", "old"],
         "data": "d",
@@ -108,8 +116,18 @@ def test_the_page_says_what_the_figures_say(verdict: str, said: str) -> None:
     text = page(planted(verdict))
     assert said in text
     assert "Measured on the validation split" in text
+    assert "pvse" not in text
     assert "`head.size=12`" in text
     assert "trained by old" in text
+
+
+def test_the_page_says_how_it_was_made(made: tuple[Path, Findings]) -> None:
+    """The command on the page, typed again, has the same settings."""
+    line = page(results(made[0])).split("```")[1].removeprefix("console\n$ ")
+    words = shlex.split(line.replace("\\\n", " "))
+    sets = [words[i + 1] for i, word in enumerate(words) if word == "--set"]
+    asked = plain(config.load(Neighborhoods, None, sets))
+    assert asked | {"workers": 1} == results(made[0])["settings"]
 
 
 def test_what_has_no_interval_is_shown_without() -> None:

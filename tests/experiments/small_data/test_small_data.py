@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,12 @@ import pytest
 from planted_pairs import QUICK, write
 
 import trope
+from trope import config
+from trope.config import plain
 from trope.errors import UsageError
 from trope.experiments import Findings, run
 from trope.experiments.runs.outcome import Outcome
+from trope.experiments.small_data import SmallData
 from trope.experiments.small_data.page import page
 from trope.experiments.small_data.variants import VARIANTS
 from trope.training import load_recipe, resolve
@@ -73,6 +77,10 @@ def test_page_and_tables(made: tuple[Path, Findings]) -> None:
     assert all(table.markdown() in text for table in findings.tables)
     assert "`training.learning_rate=1e-12`" in text
     assert "None" not in text
+    line = text.split("```")[1].removeprefix("console\n$ ")
+    words = shlex.split(line.replace("\\\n", " "))
+    sets = [words[i + 1] for i, word in enumerate(words) if word == "--set"]
+    assert plain(config.load(SmallData, None, sets)) | {"workers": 1} == results(out)["settings"]
 
 
 def test_names_that_are_taken_are_refused(tmp_path: Path) -> None:

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
+from trope.config import plain
+from trope.experiments.neighborhoods import Neighborhoods
 from trope.experiments.neighborhoods.figures import ENCODERS, tables
-from trope.experiments.runs.tables import gap, listed, made, points
+from trope.experiments.runs.tables import command, gap, listed, made, points
 
 Results = Mapping[str, Any]
 
@@ -17,6 +19,10 @@ SAID = {
     "equal": "does as well as",
     "undecided": "cannot be told from",
 }
+PVSE = """\
+- `pvse` learns by the triplet loss, as its paper does, and `pvse-neighborhoods` by the angular
+  loss, as paper 004 does: that pair differs in both the loss and the neighbors.
+"""
 
 
 def page(results: Results) -> str:
@@ -26,10 +32,12 @@ def page(results: Results) -> str:
     return text.format(
         **results,
         made=made(results),
+        command=command("neighborhoods", results, plain(Neighborhoods())),
         by_chance=results["chance"]["image_to_text"],
         least=points(results["settings"]["least"]),
         comparisons=2 * len(pairs),  # of recall, and of neighbors kept
         changes=_changes(results["settings"]["sets"]),
+        pvse=PVSE if "pvse" in results["settings"]["recipes"] else "",
         held=_held(results["settings"]["split"]),
         shows=_shows(results),
         tables="\n".join(table.markdown() for table in tables(results)),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,6 +13,7 @@ from trope.reports.tables import interval
 Known = Mapping[str, Any]
 
 NONE = "–"
+AT_WORK = ("workers", "finished")  # settings that no figure depends on
 
 
 def cell(known: Known) -> str:
@@ -52,6 +55,25 @@ def _span(name: str, found: Known) -> Estimate:
 def listed(changes: Sequence[str]) -> str:
     """Changes of settings in one line."""
     return ", ".join(f"`{change}`" for change in changes) or "none"
+
+
+def command(name: str, results: Known, defaults: Known) -> str:
+    """What to type to make the same again: all settings that are not the usual ones."""
+    line = f"trope experiment {name} --data DATA --out OUT"
+    chosen = results["settings"]
+    changed = [key for key in defaults if key in chosen and chosen[key] != defaults[key]]
+    words = [f"{key}={_toml(chosen[key])}" for key in changed if key not in AT_WORK]
+    sets = [f"--set {shlex.quote(word)}" for word in words]
+    return " \\\n    ".join([line, *sets])
+
+
+def _toml(value: object) -> str:
+    """A plain value as `--set` takes it."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f'"{name}" = {_toml(item)}' for name, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def made(results: Known) -> str:

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
-from trope.experiments.runs.tables import gap, listed, made, points
+from trope.config import plain
+from trope.experiments.runs.tables import command, gap, listed, made, points
+from trope.experiments.small_data import SmallData
 from trope.experiments.small_data.figures import ENCODERS, ranked, tables
 
 Results = Mapping[str, Any]
@@ -18,6 +20,7 @@ def page(results: Results) -> str:
     return text.format(
         **results,
         made=made(results),
+        command=command("small-data", results, plain(SmallData())),
         by_chance=results["chance"]["image_to_text"],
         recipe=results["settings"]["recipe"],
         least=points(results["settings"]["least"]),
