@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +44,20 @@ def test_an_error_in_a_thread_is_not_lost() -> None:
         raise ValueError("of a part")
 
     with pytest.raises(ValueError, match="of a part"):
+        compiled.spread(500, 500, work)
+
+
+def test_nor_is_one_of_another_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled, "cores", lambda: 2)
+    begun = threading.Event()
+
+    def work(first: int, last: int) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            begun.set()
+            raise ValueError("elsewhere")
+        assert begun.wait(10)
+
+    with pytest.raises(ValueError, match="elsewhere"):
         compiled.spread(500, 500, work)
 
 

@@ -37,6 +37,9 @@ def test_it_is_the_best_cosine(n: int, m: int, senses: tuple[int, int], seed: in
             others = right.points[j] if several else right.mean[j : j + 1]  # type: ignore[index]
             expected = max((a @ b).item() for a in ones for b in others)
             assert found[i, j].item() == pytest.approx(expected, abs=1e-12)
+    place = torch.full((n, m), torch.nan, dtype=torch.float64)
+    assert similarity(left, right, out=place) is place
+    assert torch.equal(place, found)
 
 
 @settings(max_examples=30)

@@ -36,6 +36,14 @@ def spread(rows: int, columns: int, work: Callable[[int, int], None]) -> None:
         work(0, rows)
         return
     step = -(-rows // (8 * cores()))
-    parts = [(first, min(rows, first + step)) for first in range(0, rows, step)]
-    with ThreadPoolExecutor(cores()) as pool:
-        list(pool.map(lambda part: work(*part), parts))
+    parts = iter([(first, min(rows, first + step)) for first in range(0, rows, step)])
+
+    def take() -> None:
+        for first, last in parts:  # whoever is free takes the next
+            work(first, last)
+
+    with ThreadPoolExecutor(cores() - 1) as pool:
+        others = [pool.submit(take) for _ in range(cores() - 1)]
+        take()
+    for other in others:
+        other.result()

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from trope.views import Encoded
 
 
-def similarity(left: Encoded, right: Encoded) -> Float[Tensor, "n m"]:
-    """Every item of one side with every item of the other."""
+def similarity(
+    left: Encoded, right: Encoded, out: Float[Tensor, "n m"] | None = None
+) -> Float[Tensor, "n m"]:
+    """Every item of one side with every item of the other, written to `out` if there is one."""
     if left.points is None or right.points is None:
-        return left.mean @ right.mean.T
+        return torch.matmul(left.mean, right.mean.T, out=out)
     n, k, _ = left.points.shape
     m, other, _ = right.points.shape
     all_senses = left.points.flatten(0, 1) @ right.points.flatten(0, 1).T
-    return all_senses.view(n, k, m, other).amax(dim=(1, 3))
+    return torch.amax(all_senses.view(n, k, m, other), dim=(1, 3), out=out)
 
 
 def summed_similarity(left: Encoded, partner: Encoded, right: Encoded) -> Float[Tensor, "n m"]:

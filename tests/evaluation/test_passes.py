@@ -126,6 +126,7 @@ def test_other_truths_are_measured_on_the_same_scores() -> None:
     alone = measured(Direction(made.scores, other), (Recall((1, 5)), MAPAtR()))
     for name, values in alone.values.items():
         np.testing.assert_array_equal(both.values[f"eccv/{name}"], values)
+        np.testing.assert_array_equal(both.chance[f"eccv/{name}"], alone.chance[name])
     assert np.isnan(both.values["eccv/recall@1"][4])
 
 
@@ -136,13 +137,29 @@ def test_vectors_that_are_no_numbers_are_refused_by_name() -> None:
         Embedded(embedded.gallery, embedded.image, embedded.text)
 
 
-def test_blocks_hold_whole_tiles_and_all_queries_once() -> None:
+def test_blocks_hold_whole_tiles_and_all_queries_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scoring, "KEPT", 0)
     embedded = random_embedded(0, [1] * 2_500)
     scores = Scores(embedded.similarities, "image")
     assert embedded.similarities.tile("image") == scoring.MOST
     blocks = list(scores.blocks(1_500))
     assert [len(rows) for rows in blocks] == [1_024, 1_024, 452]
     np.testing.assert_array_equal(np.concatenate(blocks), np.arange(2_500))
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (1, 1), (64, 65), (200, 333)])
+def test_turned(shape: tuple[int, int]) -> None:
+    scores = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+    wide = np.concatenate([scores, scores], axis=1)[:, : shape[1]]  # of another stride
+    np.testing.assert_array_equal(scoring.turned(wide), scores.T)
+
+
+def test_other_kinds_of_numbers_are_scored_too() -> None:
+    made = random_embedded(0, [2] * 6)
+    halves = [Encoded(side.mean.bfloat16(), None) for side in (made.image, made.text)]
+    scores = Scores(scoring.Similarities(*halves), "image")(np.arange(6))
+    assert scores.dtype == np.float32
+    np.testing.assert_allclose(scores, (made.image.mean @ made.text.mean.T).numpy(), atol=0.03)
 
 
 @pytest.mark.parametrize("senses", [0, 3])
@@ -152,9 +169,9 @@ def test_scores_are_computed_once_for_both_directions(
     monkeypatch.setattr(scoring, "MOST", 4)
     pairs: list[int] = []
 
-    def counted(left: Encoded, right: Encoded) -> torch.Tensor:
+    def counted(left: Encoded, right: Encoded, out: torch.Tensor) -> torch.Tensor:
         pairs.append(len(left.mean) * len(right.mean))
-        return similarity(left, right)
+        return similarity(left, right, out)
 
     monkeypatch.setattr(scoring, "similarity", counted)
     made = random_embedded(0, [2] * 11, senses=senses)

@@ -52,6 +52,25 @@ def test_many_queries(block_of: Callable[..., Block]) -> None:
     assert found == pytest.approx([by_loops(block, i, 1) for i in range(100)], nan_ok=True)
 
 
+@pytest.mark.parametrize("scores", ["equal", "huge", "tiny", "one far away", "two values"])
+def test_whatever_the_scores(block_of: Callable[..., Block], scores: str) -> None:
+    random = np.random.default_rng(1)
+    queries, items = random.random((3, 4)) < 0.4, random.random((700, 4)) < 0.4
+    values = random.standard_normal((3, 700))
+    made = {
+        "equal": np.ones_like(values),
+        "huge": np.sign(values) * 3.4e38 * random.random(values.shape),
+        "tiny": np.round(values * 3) * 1e-45,  # multiples of the least there is
+        "one far away": np.where(np.arange(700) == 13, 1e30, values),
+        "two values": np.sign(values) * 3.4e38,
+    }[scores]
+    block = block_of(made, np.eye(3, 700), queries, items, priority=random.permutation(700))
+    found = PMRP()(block)
+    for most in (0, 1, 2):
+        known = [by_loops(block, query, most) for query in range(3)]
+        assert found[f"pmrp/{most}"] == pytest.approx(known, nan_ok=True)
+
+
 def test_a_worked_example(block_of: Callable[..., Block]) -> None:
     """An item without labels comes first and is not seen; of two equals one is among the first."""
     queries = np.array([[1, 1, 0]])

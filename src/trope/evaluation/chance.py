@@ -11,7 +11,7 @@ from jaxtyping import Float, Float64, Int
 from scipy.special import gammaln
 
 from trope.metrics import Block
-from trope.metrics.pmrp import APART
+from trope.metrics.pmrp import APART, plausible
 
 Values: TypeAlias = Float64[np.ndarray, " queries"]
 Counts: TypeAlias = Int[np.ndarray, " queries"]
@@ -105,11 +105,9 @@ def _plausible(block: Block, names: Collection[str]) -> dict[str, Values]:
     wanted = [name for name in names if name.startswith("pmrp")]
     if not wanted or block.labels is None:
         return {}
-    own, theirs = block.labels.of_queries, block.labels.of_items
-    labeled = theirs > 0
-    apart = own[:, None] + theirs[labeled] - 2 * block.labels.shared[:, labeled]
-    shares = np.stack([(apart <= limit).sum(axis=1) for limit in APART]) / max(labeled.sum(), 1)
-    shares[(shares == 0) | (own == 0)] = np.nan
+    labeled = np.count_nonzero(block.labels.of_items)
+    shares = plausible(block.labels, APART) / max(labeled, 1)
+    shares[shares == 0] = np.nan
     there = (~np.isnan(shares)).sum(axis=0)
     mean = np.nansum(shares, axis=0) / np.where(there > 0, there, np.nan)
     each = {str(limit): shares[i] for i, limit in enumerate(APART)}

@@ -80,8 +80,9 @@ def measured(
         for rows in scores.blocks(most or _fitting(direction)):
             block = _block(direction, rows, priority)
             values = {name: some for metric in metrics for name, some in metric(block).items()}
-            chances.append(by_chance(block, values))
-            found.append(values | _judged(direction, block))
+            judged, chance = _judged(direction, block)
+            found.append(values | judged)
+            chances.append(by_chance(block, values) | chance)
             bar.advance(bar.task_ids[0], len(rows))
     return Measured(_joined(found), _joined(chances))
 
@@ -104,16 +105,22 @@ def _bound(grade: Graded, rows: Int[np.ndarray, " rows"]) -> Relevance:
     return lambda: grade(rows)
 
 
-def _judged(direction: Direction, block: Block) -> Named:
-    """The same scores under other truths; what was sorted is not sorted again."""
+def _judged(direction: Direction, block: Block) -> tuple[Named, Named]:
+    """The same scores under other truths, and chance; what was sorted is not sorted again."""
     found: Named = {}
+    chance: Named = {}
     for truth in direction.truths:
         other = Block(block.rows, block.scores, truth.right[block.rows], block.priority)
         if "order" in block.__dict__:
             other.__dict__["order"] = block.order
-        for metric in truth.metrics:
-            found |= {f"{truth.name}/{name}": values for name, values in metric(other).items()}
-    return found
+        values = {name: some for metric in truth.metrics for name, some in metric(other).items()}
+        found |= _under(truth.name, values)
+        chance |= _under(truth.name, by_chance(other, values))
+    return found, chance
+
+
+def _under(truth: str, values: Named) -> Named:
+    return {f"{truth}/{name}": some for name, some in values.items()}
 
 
 def _joined(parts: Sequence[Named]) -> Named:

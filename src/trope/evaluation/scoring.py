@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from jaxtyping import Float32, Int
 
+from trope.compiled import compiled, spread
 from trope.errors import DataError
 from trope.evaluation.gallery import Side
 from trope.evaluation.hubs import Correction
@@ -19,6 +20,7 @@ from trope.views import Encoded
 TILE = 2**22  # products of a tile, if its rows are not too few or too many then
 FEWEST, MOST = 64, 1_024
 CHECKED = 4_096  # vectors looked at together
+SQUARE = 64  # scores turned together
 KEPT = 2**27  # scores that are kept for the other direction: half a gigabyte
 
 Rows: TypeAlias = Int[np.ndarray, " rows"]
@@ -55,7 +57,7 @@ class Similarities:
         self._fill(last if side == "image" else len(self.kept))
         if side == "image":
             return self.kept[first:last]
-        return np.asarray(torch.from_numpy(self.kept[:, first:last].T).contiguous().numpy())
+        return turned(self.kept[:, first:last])
 
     def _items(self, side: Side) -> int:
         return len(self.text.mean) if side == "image" else len(self.image.mean)
@@ -63,10 +65,10 @@ class Similarities:
     def _fill(self, until: int) -> None:
         """Keep the scores of pictures up to this one, tile by tile."""
         assert self.kept is not None
-        step = self.tile("image")
+        step = MOST // (_senses(self.image) * _senses(self.text)) or 1
         while self.done < until:
             part = np.arange(self.done, min(self.done + step, len(self.kept)))
-            self.kept[part] = self._product("image", part)
+            self._write("image", part, self.kept[self.done : self.done + len(part)])
             self.done += len(part)
 
     def _computed(self, side: Side, rows: Rows) -> Block:
@@ -74,12 +76,18 @@ class Similarities:
         step = self.tile(side)
         for start in range(0, len(rows), step):
             part = rows[start : start + step]
-            out[start : start + len(part)] = self._product(side, part)
+            self._write(side, part, out[start : start + len(part)])
         return out
 
-    def _product(self, side: Side, rows: Rows) -> Block:
+    @torch.no_grad()
+    def _write(self, side: Side, rows: Rows, out: Block) -> None:
+        """The product of some queries with all items, in place where their numbers allow it."""
         queries, items = (self.image, self.text) if side == "image" else (self.text, self.image)
-        return np.asarray(similarity(some(queries, rows), items).detach().float().cpu().numpy())
+        plain = items.mean.dtype == torch.float32 and items.mean.device.type == "cpu"
+        place = torch.from_numpy(out) if plain else None
+        found = similarity(some(queries, rows), items, out=place)
+        if place is None:
+            out[:] = found.float().cpu().numpy()
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,8 +105,11 @@ class Scores:
         return sizes if self.side == "image" else sizes[::-1]
 
     def blocks(self, most: int) -> Iterator[Rows]:
-        """The numbers of the queries in blocks of whole tiles, up to so many queries if it can."""
-        tile = self.similarities.tile(self.side)
+        """The numbers of the queries in blocks, up to so many queries if it can.
+
+        Of whole tiles, where the scores are not kept.
+        """
+        tile = 1 if self.similarities.kept is not None else self.similarities.tile(self.side)
         step = max(1, most // tile) * tile
         for start in range(0, self.shape[0], step):
             yield np.arange(start, min(start + step, self.shape[0]))
@@ -114,6 +125,25 @@ def some(encoded: Encoded, rows: Rows) -> Encoded:
     part = torch.from_numpy(np.asarray(rows, np.int64)).to(encoded.mean.device)
     points = None if encoded.points is None else encoded.points[part]
     return Encoded(encoded.mean[part], points)
+
+
+def turned(scores: Block) -> Float32[np.ndarray, "items rows"]:
+    """Rows for columns, in squares that stay in the cache."""
+    rows, items = len(scores), scores.shape[1]
+    out = np.empty((items, rows), np.float32)
+    spread(items, rows, lambda first, last: _turn(scores, out, first, last))
+    return out
+
+
+@compiled
+def _turn(scores: np.ndarray, out: np.ndarray, first: int, last: int) -> None:
+    for row in range(0, len(scores), SQUARE):
+        for column in range(first, last, SQUARE):
+            source = scores[row : row + SQUARE, column : min(column + SQUARE, last)]
+            target = out[column : min(column + SQUARE, last), row : row + SQUARE]
+            for j in range(source.shape[1]):
+                for i in range(source.shape[0]):
+                    target[j, i] = source[i, j]
 
 
 def refuse_strange(encoded: Encoded, names: Sequence[str], what: str) -> None:
