@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import planted
@@ -20,6 +21,7 @@ from trope.data.pairs import Pairs
 from trope.encoders.inputs import Rows
 from trope.errors import DataError, TropeError
 from trope.training import loop, resolve, train
+from trope.training.optimizer import set_rate
 from trope.training.processes import launched
 from trope.training.recipes import load_recipe
 from trope.training.steps import Steps, seen
@@ -28,6 +30,7 @@ from trope.training.train import deterministic_algorithms
 from trope.training.validation import Validation
 
 SHORT = [*planted.PRECOMPUTED, "training.epochs=2"]
+RATE = "training.learning_rate=1e-3"
 
 
 @pytest.fixture(scope="module")
@@ -68,10 +71,28 @@ def test_the_rate_falls_after_five_epochs_without_a_lower_loss(
 ) -> None:
     losses = [3, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1]
     validated(monkeypatch, losses, list(np.linspace(0, 1, 14)))
-    sets = [*SHORT, "training.epochs=14", "training.learning_rate=1e-3"]
+    sets = [*SHORT, "training.epochs=14", RATE]
     done = train("angular", pairs, tmp_path / "run", sets=sets, quiet=True)
     rates = [line["rate"] for line in done.progress.history]
     assert rates == pytest.approx([1e-3] * 7 + [1e-4] * 6 + [1e-5])
+
+
+def test_the_rate_falls_with_every_step(
+    pairs: Pairs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rates: list[float] = []
+
+    def noted(optimizer: Any, rate: float) -> None:
+        set_rate(optimizer, rate)
+        rates.append(optimizer.param_groups[0]["lr"])
+
+    monkeypatch.setattr(loop, "set_rate", noted)
+    sets = [*SHORT, "training.schedule=linear", "training.epochs=3"]
+    done = train("angular", pairs, tmp_path / "run", sets=[*sets, RATE], quiet=True)
+    steps = (len(rates) - 1) // 3
+    assert steps > 1
+    assert rates[1:] == pytest.approx([1e-3 * (1 - k / (3 * steps)) for k in range(3 * steps)])
+    assert done.progress.history[-1]["rate"] == rates[-1]
 
 
 @pytest.mark.parametrize(("select", "best"), [("recall", 1), ("loss", 3)])

@@ -85,6 +85,7 @@ def test_what_is_learned_beside_heads_goes_on_too(
     else:
         data = planted.write(tmp_path / "data", rows=64)
         sets = [*planted.PRECOMPUTED, "text.dropout=0.2", "training.epochs=2"]
+        sets += ["training.schedule=linear"]
     whole, broken, save = tmp_path / "whole", tmp_path / "broken", loop.save_state
     saved: list[Progress] = []
 

@@ -118,6 +118,18 @@ def test_resume_with_nothing_there_begins_anew_and_says_so(
     assert "nothing to go on from" not in capsys.readouterr().err
 
 
+def test_more_epochs_only_where_no_rate_depends_on_them(pairs: Pairs, tmp_path: Path) -> None:
+    for schedule in ("plateau", "linear"):
+        sets, out = [*SHORT, f"training.schedule={schedule}"], tmp_path / schedule
+        train("angular", pairs, out, sets=sets, quiet=True)
+        more = {"sets": [*sets, "training.epochs=3"], "resume": True, "quiet": True}
+        if schedule == "plateau":
+            assert train("angular", pairs, out, **more).progress.epoch == 3
+        else:
+            with pytest.raises(UsageError, match=r"made with training\.epochs = 2, not 3"):
+                train("angular", pairs, out, **more)
+
+
 def test_what_is_not_the_same_run_is_refused(pairs: Pairs, tmp_path: Path) -> None:
     out = tmp_path / "run"
     train("angular", pairs, out, sets=SHORT, quiet=True)
@@ -134,6 +146,7 @@ def test_what_is_not_the_same_run_is_refused(pairs: Pairs, tmp_path: Path) -> No
         r"made with text.dropout = 0.0, not 0.1 \(and 1 more\)", "head.size=8", "text.dropout=0.1"
     )
     refused("made with training.epochs = 2, not 1", "training.epochs=1")
+    refused("made with training.schedule = plateau, not linear", "training.schedule=linear")
     refused("made with seed 0, not 1", seed=1)
     fewer = pairs.take(np.arange(60))
     refused(r"made with other data \(data, .{8}; now data, .{8}\)", data=fewer)

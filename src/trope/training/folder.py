@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,6 @@ from trope.training.settings import WORDS_ONLY, Recipe, dotted
 
 SETTINGS, RUN, NONFINITE = "config.toml", "run.json", "nonfinite.json"
 LEARNED = (checkpoints.FILE, METRICS)  # never there before a state is
-RAISABLE = ("training.epochs", "training.stop")  # nothing that is done depends on them
 
 
 def look(folder: Path, settings: Recipe, run: Mapping[str, Any], resume: bool) -> list[str]:
@@ -115,7 +114,10 @@ def _refuse_other(
         )
     stored = config.load(Recipe, folder / SETTINGS)
     then, now = (dotted(config.plain(s)) for s in (stored, settings))
-    other = [name for name in then | now if _differs(name, then.get(name), now.get(name))]
+    raisable = {"training.stop", "training.epochs"}  # nothing that is done depends on them
+    if settings.training.schedule == "linear":
+        raisable.remove("training.epochs")  # every step's rate does
+    other = [name for name in then | now if _differs(name, then.get(name), now.get(name), raisable)]
     if other:
         name, more = other[0], f" (and {len(other) - 1} more)" if other[1:] else ""
         raise UsageError(
@@ -124,7 +126,7 @@ def _refuse_other(
         )
 
 
-def _differs(name: str, then: Any, now: Any) -> bool:
+def _differs(name: str, then: Any, now: Any, raisable: Collection[str]) -> bool:
     if name in WORDS_ONLY:
         return False
-    return bool(now < then) if name in RAISABLE else bool(now != then)
+    return bool(now < then) if name in raisable else bool(now != then)

@@ -48,6 +48,8 @@ def _unused(settings: Recipe) -> Iterator[tuple[str, list[str]]]:
         yield "with a loss that takes no neighbors", ["neighbors.source", "neighbors.k"]
     if not space:
         yield "where no space of texts is used", ["neighbors.space"]
+    if settings.training.schedule == "linear":
+        yield "with training.schedule=linear", ["training.decay", "training.patience"]
     if settings.head.senses == 1:
         penalties = [f"penalties.{name}" for name in settings.penalties]
         yield "with one sense an item", ["head.attention", *penalties]

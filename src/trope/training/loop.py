@@ -19,7 +19,7 @@ from trope.errors import TropeError
 from trope.files import write_json
 from trope.training.folder import NONFINITE, has_state
 from trope.training.metrics import Metrics
-from trope.training.optimizer import adam, set_rate
+from trope.training.optimizer import adam, falling, set_rate
 from trope.training.settings import Recipe
 from trope.training.state import Progress, deterministic, load_state, save_state
 from trope.training.steps import Step, Steps, penalized, seen
@@ -81,6 +81,9 @@ class Loop:
         self.task.loss.train()
         saved = time.monotonic()
         for step in steps.steps(progress.step):
+            if wanted.schedule == "linear":
+                progress.rate = falling(wanted, progress.epoch, step.number / len(steps))
+                set_rate(self.optimizer, progress.rate)
             progress.total += self._step(step)
             progress.step = step.number + 1
             found = {"loss": progress.total / progress.step, "images": float(steps.size)}
@@ -154,7 +157,7 @@ class Loop:
         self._keep(-found.loss if recall is None else recall, line)
         progress.waited = 0 if found.loss < progress.lowest else progress.waited + 1
         progress.lowest = min(progress.lowest, found.loss)
-        if progress.waited >= wanted.patience:
+        if wanted.schedule == "plateau" and progress.waited >= wanted.patience:
             progress.rate, progress.waited = progress.rate * wanted.decay, 0
             set_rate(self.optimizer, progress.rate)
         progress.epoch, progress.step, progress.total = progress.epoch + 1, 0, 0.0

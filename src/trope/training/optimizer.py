@@ -61,3 +61,8 @@ def set_rate(optimizer: Any, rate: float) -> None:
     """The learning rate from now on, each part's by its factor."""
     for group in optimizer.param_groups:
         group["lr"] = rate * group["factor"]
+
+
+def falling(settings: Optimization, epoch: int, share: float) -> float:
+    """The rate after some epochs and a share of the next: all of it at first, none at the end."""
+    return settings.learning_rate * max(0.0, 1 - (epoch + share) / settings.epochs)

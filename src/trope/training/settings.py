@@ -36,9 +36,10 @@ class Neighborhood:
 class Optimization:
     """How the weights are learned; the defaults are those of paper 004.
 
-    The learning rate is multiplied by `decay` after `patience` epochs without a lower validation
-    loss; training ends after `stop` epochs without a better `select` on validation. A `clip` of 0
-    is none. `rates` multiply the learning rate of a part: the encoders `image` and `text`, both
+    By the schedule `plateau` the learning rate is multiplied by `decay` after `patience` epochs
+    without a lower validation loss; by `linear` it falls with every step, to 0 at the end of all
+    `epochs`. Training ends after `stop` epochs without a better `select` on validation. A `clip` of
+    0 is none. `rates` multiply the learning rate of a part: the encoders `image` and `text`, both
     `head`s, or what the `loss` itself learns.
     """
 
@@ -47,6 +48,7 @@ class Optimization:
     learning_rate: float = 1e-4
     rates: Mapping[str, float] = field(default_factory=dict)
     weight_decay: float = 1e-5
+    schedule: Literal["plateau", "linear"] = "plateau"
     decay: float = 0.1
     patience: int = 5
     stop: int = 12
@@ -69,7 +71,7 @@ class Optimization:
 
 @dataclass(frozen=True)
 class Recipe:
-    """A recipe: a model, a loss, neighbors and how to train.
+    """A recipe: a model, a loss, a weight of the pairs, neighbors and how to train.
 
     `small` are changes, written like `--set`, for data of fewer than 20,000 training pairs, on top
     of those that hold for every recipe (`small.toml`); with "none" no such settings hold at all, as
@@ -83,6 +85,7 @@ class Recipe:
     text: TextSettings = field(default_factory=TextSettings)
     head: HeadSettings = field(default_factory=HeadSettings)
     loss: Mapping[str, Any] = field(default_factory=lambda: {"name": "angular"})
+    weight: Mapping[str, Any] | None = None
     penalties: Mapping[str, float] = field(default_factory=dict)
     neighbors: Neighborhood = field(default_factory=Neighborhood)
     training: Optimization = field(default_factory=Optimization)
