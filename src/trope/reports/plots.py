@@ -97,12 +97,14 @@ def _styled() -> Iterator[None]:
 
 def _figure(panels: Sequence[Panel], columns: int) -> Any:
     columns = min(columns, len(panels))
-    rows = -(-len(panels) // columns)
-    size = (4.6 * columns, 3.1 * rows + 0.5)
+    rows = [panels[start : start + columns] for start in range(0, len(panels), columns)]
+    heights = [max(_height(panel) for panel in row) for row in rows]
+    size = (4.6 * columns, sum(heights) + 0.5)
     figure = import_module("matplotlib.figure").Figure(figsize=size, layout="constrained")
+    grid = figure.add_gridspec(len(rows), columns, height_ratios=heights)
     colors = _colors(panels)
-    for place, panel in enumerate(panels, 1):
-        _fill(figure.add_subplot(rows, columns, place), panel, colors)
+    for place, panel in enumerate(panels):
+        _fill(figure.add_subplot(grid[divmod(place, columns)]), panel, colors)
     shown = {
         line.get_label(): line
         for axes, panel in zip(figure.axes, panels, strict=True)
@@ -111,6 +113,11 @@ def _figure(panels: Sequence[Panel], columns: int) -> Any:
     if shown:
         figure.legend(shown.values(), shown, loc="outside lower center", ncols=min(6, len(shown)))
     return figure
+
+
+def _height(panel: Panel) -> float:
+    """In inches: names of estimates must not touch each other."""
+    return max(3.1, 0.9 + 0.24 * len(panel.estimates))
 
 
 def _colors(panels: Sequence[Panel]) -> dict[str, str]:
@@ -130,6 +137,8 @@ def _fill(axes: Any, panel: Panel, colors: dict[str, str]) -> None:
     if panel.mark is not None:
         axes.axvline(panel.mark, linestyle="--", color=QUIET, linewidth=1.2)
     axes.set(title=panel.title, xlabel=panel.x, ylabel=panel.y, xscale=panel.scale)
+    if panel.estimates:
+        axes.locator_params(axis="x", nbins=4)  # long numbers would touch each other
     axes.tick_params(length=0)
     axes.grid(visible=False, which="minor")
 

@@ -47,7 +47,7 @@ def panels(results: Results) -> tuple[Panel, ...]:
         for encoder, found in results["encoders"].items()
         for panel in (
             _values(encoder, found, results["chance"]["image_to_text"]),
-            _gaps(encoder, found),
+            _gaps(found),
         )
     )
 
@@ -97,10 +97,11 @@ def _values(encoder: str, found: Results, chance: float) -> Panel:
     return Panel(ENCODERS[encoder], "5-way Recall@1", estimates=spans(known), mark=chance)
 
 
-def _gaps(encoder: str, found: Results) -> Panel:
+def _gaps(found: Results) -> Panel:
     known = {f"{p['left']} − {p['right']}": p["both"] for p in found["comparisons"]}
-    title = f"{ENCODERS[encoder]}: differences"
-    return Panel(title, "difference in 5-way Recall@1", estimates=spans(known), mark=0.0)
+    return Panel(
+        "Paired differences", "difference in 5-way Recall@1", estimates=spans(known), mark=0.0
+    )
 
 
 def _mean(values: list[float]) -> float:

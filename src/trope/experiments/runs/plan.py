@@ -13,10 +13,10 @@ from trope.data.pairs import Pairs
 from trope.data.splits import split
 from trope.training import Recipe, load_recipe, resolve
 from trope.training.idle import refuse_idle
+from trope.training.settings import WORDS_ONLY
 from trope.training.small import Scale
 
 FORM = 1  # of what is kept of a run
-WORDS_ONLY = ("about", "paper", "small")  # settings that say something and change nothing
 
 
 @dataclass(frozen=True)
