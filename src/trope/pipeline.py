@@ -46,7 +46,6 @@ class Demo:
     train: tuple[str, ...] = (
         "text.encoder=sentence",
         "neighbors.space=sentence",
-        "training.stop=6",
     )
 
 

@@ -59,6 +59,7 @@ PRECOMPUTED = [
     "text.words=12",
     "head.size=12",
     "training.batch=16",
+    "training.schedule=plateau",
     "training.learning_rate=0.01",
     "image.dropout=0",  # what is small enough for a test needs none
     "text.dropout=0",
@@ -68,6 +69,7 @@ PIXELS = [
     "text.hidden=16",
     "text.words=12",
     "training.batch=4",
+    "training.schedule=plateau",
     "image.dropout=0",
     "text.dropout=0",
 ]

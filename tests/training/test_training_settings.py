@@ -134,7 +134,7 @@ def test_the_settings_of_a_run_make_the_same_run(unsplit: Pairs, tmp_path: Path)
     sets = [change for change in SHORT if not change.startswith(("image.dropout", "training.l"))]
     one, two = tmp_path / "one", tmp_path / "two"
     first = train("angular", unsplit, one, sets=[*sets, "training.learning_rate=1e-4"], quiet=True)
-    assert first.settings.image.dropout == 0.5
+    assert first.settings.image.dropout == 0.7
     second = train(str(one / "config.toml"), unsplit, two, quiet=True)
     assert second.settings == first.settings
     for name in ("config.toml", "metrics.jsonl"):
@@ -201,7 +201,7 @@ def test_a_run_says_what_it_trains_on(
     told = " ".join(capsys.readouterr().err.split())
     assert "rows: 64 train, 8 val, 8 test (splits as given)" in told
     assert "training on 64 pairs in batches of 16, validating on 8" in told
-    assert "settings for small data (--scale large: the papers'): image.dropout=0.5" in told
+    assert "settings for small data (--scale large: the papers'): image.dropout=0.7" in told
 
 
 def test_a_batch_is_what_all_processes_take_together(tmp_path: Path) -> None:
