@@ -27,8 +27,8 @@ def made(names: str, settings: EvaluationSettings = PLAIN, coco: bool = False) -
 
 
 def test_all_that_the_data_allows() -> None:
-    rich = suitable(labels=True, texts=100, space=True)
-    poor = suitable(labels=False, texts=40_000, space=False)
+    rich = suitable(labels=True, texts=100, space=True, predictions=False)
+    poor = suitable(labels=False, texts=40_000, space=False, predictions=True)
     assert rich.families - poor.families == {
         "ndcg", "semantic-map", "pmrp", "asp", "preservation",
     }  # fmt: skip
@@ -80,7 +80,6 @@ def test_pmrp_of_labels_that_are_not_cocos_has_another_name() -> None:
     [
         ("recal", "no metric 'recal'; did you mean 'recall'"),
         ("asp/meteor", "no measure 'meteor'"),
-        ("micro-f1", "a model that predicts labels"),
     ],
 )
 def test_unknown_names_are_refused(name: str, said: str) -> None:
@@ -89,11 +88,13 @@ def test_unknown_names_are_refused(name: str, said: str) -> None:
 
 
 def test_what_the_data_lacks_is_said() -> None:
-    everything = {"labels": True, "space": True, "words": True}
+    everything = {"labels": True, "space": True, "words": True, "predictions": True}
     for name, lacking, said in (
         ("ndcg@5", "labels", "ndcg: the data has no labels"),
         ("preservation", "space", "name one with --space"),
         ("asp/cider", "words", "needs the texts themselves"),
+        ("micro-f1", "predictions", "micro-f1: needs predicted labels, and there are none"),
+        ("macro-f1", "labels", "macro-f1: the data has no labels"),
     ):
         refuse_impossible(request([name]), **everything)
         with pytest.raises(UsageError, match=said):
@@ -101,7 +102,7 @@ def test_what_the_data_lacks_is_said() -> None:
 
 
 def test_results_of_judgments_need_them() -> None:
-    known = {"labels": True, "space": True, "words": True}
+    known = {"labels": True, "space": True, "words": True, "predictions": False}
     refuse_impossible(request(["cxc/recall@1"]), **known, truth=("cxc=folder",))
     with pytest.raises(UsageError, match="--metrics eccv/map@r: needs --truth eccv"):
         refuse_impossible(request(["eccv/map@r"]), **known, truth=("cxc",))

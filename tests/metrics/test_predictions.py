@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
 from trope.errors import DataError, UsageError
-from trope.metrics.predictions import agreement, best_threshold, chosen, macro_f1, micro_f1
+from trope.metrics.predictions import (
+    best_threshold,
+    chosen,
+    macro_f1,
+    macro_parts,
+    micro_f1,
+    micro_parts,
+)
 
 
 @given(
@@ -27,15 +34,18 @@ def test_equal_scikit_learn(seed: int, items: int, labels: int, threshold: float
     assert macro_f1(scores, truth, threshold) == pytest.approx(macro)
 
 
-def test_parts_add_up_to_the_whole() -> None:
+def test_parts_have_its_mean_and_vary_as_it_does() -> None:
+    """Redrawn items give other ratios; the parts know how far apart these are."""
     random = np.random.default_rng(0)
-    scores, truth = random.random((50, 7)), random.random((50, 7)) < 0.3
-    parts = agreement(chosen(scores, 0.6), truth)
-    assert parts.found.sum() / parts.total.sum() == micro_f1(scores, truth, 0.6)
-    some = slice(10, 30)
-    assert parts.found[some].sum() / parts.total[some].sum() == pytest.approx(
-        micro_f1(scores[some], truth[some], 0.6)
-    )
+    scores, truth = random.random((400, 7)), random.random((400, 7)) < 0.3
+    scores[::3] = 0.9 * truth[::3] + 0.1 * scores[::3]  # of some items more is known
+    predicted = chosen(scores, 0.6)
+    for parts, whole in ((micro_parts, micro_f1), (macro_parts, macro_f1)):
+        each = parts(predicted, truth)
+        assert each.mean() == pytest.approx(whole(scores, truth, 0.6))
+        again = [random.integers(400, size=400) for _ in range(2_000)]
+        drawn = [whole(scores[some], truth[some], 0.6) for some in again]
+        assert each.std() / 20 == pytest.approx(np.std(drawn), rel=0.08)
 
 
 def test_the_best_threshold_is_the_best_of_all() -> None:

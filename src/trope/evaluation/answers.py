@@ -21,7 +21,9 @@ from trope.evaluation.measuring import (
     refuse_tiny,
 )
 from trope.evaluation.passes import measured
+from trope.evaluation.predictions import agreements
 from trope.evaluation.selection import (
+    PREDICTED,
     Request,
     metrics_of,
     refuse_impossible,
@@ -69,13 +71,16 @@ def answers(
 
 def _wanted(source: Source, embedded: Embedded, settings: EvaluationSettings) -> Request:
     gallery = embedded.gallery
-    labels, words = gallery.labels is not None, bool(gallery.words)
-    space = source.pairs is not None and (settings.space != "run" or source.has_space)
+    has = {
+        "labels": gallery.labels is not None,
+        "space": source.pairs is not None and (settings.space != "run" or source.has_space),
+        "predictions": embedded.predicted is not None,
+    }
+    words = bool(gallery.words)
     if not settings.metrics:
-        texts = len(gallery.texts) if words else np.iinfo(np.int64).max
-        return suitable(labels=labels, texts=texts, space=space)
+        return suitable(**has, texts=len(gallery.texts) if words else np.iinfo(np.int64).max)
     wanted = request(settings.metrics)
-    refuse_impossible(wanted, labels=labels, space=space, words=words, truth=settings.truth)
+    refuse_impossible(wanted, **has, words=words, truth=settings.truth)
     return wanted
 
 
@@ -86,7 +91,10 @@ def _with_modalities(
     wanted: Request,
     settings: EvaluationSettings,
 ) -> tuple[Measurements, list[str], list[str]]:
-    """Preservation besides; where the space cannot be made and nobody asked for it, a remark."""
+    """Predicted labels, and preservation; where the space cannot be made unasked, a remark."""
+    if embedded.predicted is not None and any(map(wanted.asks, PREDICTED)):
+        right = agreements(embedded.gallery, embedded.predicted, settings.threshold)
+        found = replace(found, values=found.values | right)
     if not wanted.neighbors:
         return found, [], []
     try:
@@ -97,7 +105,8 @@ def _with_modalities(
         return found, [], [f"no preservation: {error}"]
     numbers = [settings.neighbors if number is None else number for number in wanted.neighbors]
     kept = preserved(embedded, meaning, numbers)
-    found = replace(found, values=found.values | kept.values, chance=found.chance | kept.chance)
+    values = {side: found.values.get(side, {}) | some for side, some in kept.values.items()}
+    found = replace(found, values=found.values | values, chance=found.chance | kept.chance)
     near = kept.near
     told = f" of the {near['image']} nearest images, {near['text']} nearest texts" if near else ""
     return found, [f"preservation{told}: {source.space(settings.space)}"], []

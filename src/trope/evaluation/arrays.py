@@ -18,16 +18,18 @@ from trope.maths import normalize
 from trope.views import Encoded
 
 SIDES = ("image", "text")
+PREDICTED = ("image_labels", "text_labels")
 BROKEN = (BadZipFile, zlib.error, RuntimeError, NotImplementedError)  # cut, damaged, encrypted
 
 
 @dataclass(frozen=True, eq=False)
 class Arrays:
-    """What files of vectors hold: numbers by name, and names of rows."""
+    """What files of vectors hold: numbers by name, names of rows, and names of predicted labels."""
 
     path: Path
     numbers: Mapping[str, np.ndarray]
     ids: Mapping[str, Sequence[str]]
+    labels: Sequence[str] = ()
 
     def encoded(self, name: str) -> Encoded:
         """The vectors of a name, at length one."""
@@ -62,8 +64,9 @@ def _refuse_unfit(found: Arrays) -> None:
         if side not in found.numbers:
             there = ", ".join(sorted(found.numbers)) or "nothing"
             raise DataError(f"{found.path}: no array '{side}'; there is {there}")
+    _refuse_unfit_labels(found)
     for name, values in found.numbers.items():
-        if name == "owners":
+        if name == "owners" or name in PREDICTED:
             continue
         if values.ndim not in (2, 3) or values.dtype.kind != "f":
             raise DataError(
@@ -80,6 +83,25 @@ def _refuse_unfit(found: Arrays) -> None:
             raise DataError(f"{found.path}: {side}_ids and '{side}' are not of the same length")
     if found.ids and set(found.ids) != set(SIDES):
         raise DataError(f"{found.path}: image_ids and text_ids go together; one is missing")
+
+
+def _refuse_unfit_labels(found: Arrays) -> None:
+    """Predicted labels: of both sides, a row for each vector and a column for each name."""
+    there = [name for name in PREDICTED if name in found.numbers]
+    if not there and not found.labels:
+        return
+    if len(there) < len(PREDICTED) or not found.labels:
+        what = f"{', '.join(PREDICTED)} and labels, the names of their columns"
+        raise DataError(f"{found.path}: predicted labels need {what}; one is missing")
+    if len(set(found.labels)) < len(found.labels):
+        raise DataError(f"{found.path}: labels: a name stands there twice")
+    for side, name in zip(SIDES, PREDICTED, strict=True):
+        values, wanted = found.numbers[name], (len(found.numbers[side]), len(found.labels))
+        if values.shape != wanted or values.dtype.kind not in "fb":
+            raise DataError(
+                f"{found.path}: '{name}' has shape {values.shape} and type {values.dtype}; "
+                f"expected floats (or true and false) of shape {wanted}"
+            )
 
 
 def _npy(path: Path) -> np.ndarray:
@@ -99,7 +121,9 @@ def _npz(path: Path) -> Arrays:
     except (*BROKEN, OSError, ValueError, EOFError, TypeError, AttributeError, KeyError) as error:
         raise _unreadable(path, error) from None
     ids = {side: arrays.pop(f"{side}_ids").tolist() for side in SIDES if f"{side}_ids" in arrays}
-    return Arrays(path, arrays, _named(path, ids))
+    labels = arrays.pop("labels").tolist() if "labels" in arrays else []
+    names = _named(path, ids | {"label": labels})
+    return Arrays(path, arrays, {k: v for k, v in names.items() if k in SIDES}, names["label"])
 
 
 def _safetensors(path: Path) -> Arrays:
@@ -111,13 +135,15 @@ def _safetensors(path: Path) -> Arrays:
         listed = {
             side: orjson.loads(about[f"{side}_ids"]) for side in SIDES if f"{side}_ids" in about
         }
+        listed["label"] = orjson.loads(about.get("labels", "[]"))
     except (OSError, SafetensorError, ValueError) as error:
         raise _unreadable(path, error) from None
     numbers = {
         name: (value.float() if value.is_floating_point() else value).numpy()
         for name, value in tensors.items()
     }
-    return Arrays(path, numbers, _named(path, listed))
+    names = _named(path, listed)
+    return Arrays(path, numbers, {k: v for k, v in names.items() if k in SIDES}, names["label"])
 
 
 def _named(path: Path, ids: Mapping[str, object]) -> dict[str, list[str]]:
@@ -126,7 +152,8 @@ def _named(path: Path, ids: Mapping[str, object]) -> dict[str, list[str]]:
     for side, names in ids.items():
         plain = isinstance(names, list) and all(type(name) in (str, int) for name in names)
         if not isinstance(names, list) or not plain:
-            raise DataError(f"{path}: {side}_ids must be a list of strings or whole numbers")
+            what = "labels" if side == "label" else f"{side}_ids"
+            raise DataError(f"{path}: {what} must be a list of strings or whole numbers")
         found[side] = [*map(str, names)]
     return found
 

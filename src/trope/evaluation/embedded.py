@@ -11,17 +11,19 @@ from jaxtyping import Float, Int
 
 from trope.data.pairs import Pairs
 from trope.evaluation.gallery import Gallery, Side
+from trope.evaluation.predictions import Predicted
 from trope.evaluation.scoring import Similarities, refuse_strange, some
 from trope.views import Encoded
 
 
 @dataclass(frozen=True, eq=False)
 class Embedded:
-    """The vectors of a gallery's pictures and texts, in its order."""
+    """The vectors of a gallery's pictures and texts, in its order; predicted labels, if any."""
 
     gallery: Gallery
     image: Encoded = field(repr=False)
     text: Encoded = field(repr=False)
+    predicted: Predicted | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         refuse_strange(self.image, self.gallery.names_of("image"), "image")
@@ -39,7 +41,9 @@ class Embedded:
     def take(self, images: Int[np.ndarray, " images"]) -> Embedded:
         """Some pictures with their texts."""
         texts = self.gallery.texts_of(images)
-        return Embedded(self.gallery.take(images), some(self.image, images), some(self.text, texts))
+        predicted = None if self.predicted is None else self.predicted.take(images, texts)
+        vectors = some(self.image, images), some(self.text, texts)
+        return Embedded(self.gallery.take(images), *vectors, predicted)
 
 
 @dataclass(frozen=True, eq=False)

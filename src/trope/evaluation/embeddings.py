@@ -7,7 +7,8 @@ Without a data set text i belongs to picture i, or to picture `owners[i]`, an ar
 With one, vectors are those of its rows in order: a picture for each row of the split that has a
 picture and a text, and all texts of these rows; or, by name, of the rows `image_ids` and
 `text_ids`, which a `.safetensors` file holds in its metadata as JSON lists. `train_image` and
-`train_text` are training queries, which tell hubs.
+`train_text` are training queries, which tell hubs. `image_labels` (n l) and `text_labels` (m l)
+are scores of predicted labels, whose names are in `labels`, a list like the ids.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ from jaxtyping import Float, Int, Shaped
 from trope.data.identity import image_codes
 from trope.data.pairs import Pairs
 from trope.errors import DataError, UsageError
-from trope.evaluation.arrays import SIDES, Arrays
+from trope.evaluation.arrays import PREDICTED, SIDES, Arrays
 from trope.evaluation.embedded import Bank, Embedded
 from trope.evaluation.gallery import Gallery, gallery
+from trope.evaluation.predictions import Predicted
 from trope.evaluation.scoring import some
 from trope.spaces import Doc2Vec, Sentence
 
@@ -55,7 +57,16 @@ class FileSource:
             return Embedded(found, image, some(text, found.texts))
         found = gallery(self.pairs, self.codes, split)
         images, texts = self._places(found, split)
-        return Embedded(found, some(image, images), some(text, texts))
+        return Embedded(found, some(image, images), some(text, texts), self._guessed(images, texts))
+
+    def _guessed(
+        self, images: Int[np.ndarray, " images"], texts: Int[np.ndarray, " texts"]
+    ) -> Predicted | None:
+        """The labels that the file predicts."""
+        if not self.arrays.labels:
+            return None
+        scores = [self.arrays.numbers[name].astype(np.float32) for name in PREDICTED]
+        return Predicted(tuple(self.arrays.labels), scores[0][images], scores[1][texts])
 
     @cached_property
     def codes(self) -> Int[np.ndarray, " rows"]:

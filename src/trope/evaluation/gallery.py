@@ -53,6 +53,7 @@ class Gallery:
     labels: sparse.csr_matrix | None = None
     ids: Sequence[str] = field(default=(), repr=False)  # of the rows
     words: Sequence[str] = field(default=(), repr=False)  # of all texts, by number
+    label_names: tuple[str, ...] = field(default=(), repr=False)
 
     @cached_property
     def owners(self) -> Texts:
@@ -103,6 +104,7 @@ class Gallery:
             None if self.labels is None else self.labels[images],
             self.ids,
             self.words,
+            self.label_names,
         )
 
     def texts_of(self, images: Images) -> Int[np.ndarray, " some"]:
@@ -168,6 +170,7 @@ def _ordered(
     rows = rows[texts]
     before = np.concatenate([[0], np.cumsum(pairs.text_counts)])[:-1]
     starts = np.searchsorted(owner[texts], np.arange(len(found) + 1))
+    labels, names = _labels(pairs, rows, owner[texts])
     return Gallery(
         found[order],
         chosen.texts[texts],
@@ -177,9 +180,10 @@ def _ordered(
         chosen.texts[texts] - before[rows],
         chosen.meaning[texts],
         clusters[rows[starts[:-1]]],
-        _labels(pairs, rows, owner[texts]),
+        labels,
         pairs.ids,
         words,
+        names,
     )
 
 
@@ -201,7 +205,9 @@ def _clusters(
     return clusters
 
 
-def _labels(pairs: Pairs, rows: Texts, owners: Texts) -> sparse.csr_matrix | None:
+def _labels(
+    pairs: Pairs, rows: Texts, owners: Texts
+) -> tuple[sparse.csr_matrix | None, tuple[str, ...]]:
     """The labels of each picture: of all rows that show it, together; None where nobody has any."""
     column = pairs.column("labels")
     counts = np.asarray(pc.fill_null(pc.list_value_length(column), 0), np.int64)
@@ -214,12 +220,12 @@ def _labels(pairs: Pairs, rows: Texts, owners: Texts) -> sparse.csr_matrix | Non
     shown = (np.ones(len(rows), np.int32), (owners, rows))
     found = sparse.csr_matrix(shown, (int(owners.max(initial=-1)) + 1, len(pairs))) @ by_row
     if not found.nnz:
-        return None
+        return None, ()
     found.data[:] = 1
     used = np.flatnonzero(found.getnnz(axis=0))
     found = found[:, used].tocsr()
     found.sort_indices()
-    return found
+    return found, tuple(names.dictionary.take(pa.array(used)).to_pylist())
 
 
 __all__ = ["Gallery", "Side", "gallery"]

@@ -69,8 +69,6 @@ def request(names: Iterable[str]) -> Request:
     asked = [name.strip() for name in names]
     for name in asked:
         entry = METRICS[name] if name in METRICS else entry_of(name)
-        if entry in (METRICS[family] for family in PREDICTED):
-            raise UsageError(f"--metrics {name}: needs a model that predicts labels")
         measure = name.partition("/")[2]
         if entry is METRICS["asp"] and name != "asp" and measure not in MEASURES:
             known = suggestion(measure, MEASURES)
@@ -79,22 +77,31 @@ def request(names: Iterable[str]) -> Request:
     return Request(families, frozenset(asked) - families)
 
 
-def suitable(*, labels: bool, texts: int, space: bool) -> Request:
+def suitable(*, labels: bool, texts: int, space: bool, predictions: bool) -> Request:
     """What is measured when nothing was asked for."""
-    names = [*USUAL, *(LABELED if labels else ())]
+    names = [*USUAL, *(LABELED if labels else ()), *(PREDICTED if labels and predictions else ())]
     names += ["asp"] if texts <= MOST_TEXTS else []
     return Request(frozenset([*names, *(["preservation"] if space else [])]))
 
 
 def refuse_impossible(
-    wanted: Request, *, labels: bool, space: bool, words: bool, truth: Iterable[str] = ()
+    wanted: Request,
+    *,
+    labels: bool,
+    space: bool,
+    words: bool,
+    predictions: bool,
+    truth: Iterable[str] = (),
 ) -> None:
     """Say what the data lacks for something that was asked for."""
     named = {name.partition("=")[0] for name in truth}
     for name in sorted(name for name in wanted.names if name.startswith(JUDGED)):
         if (judged := name.partition("/")[0]) not in named:
             raise UsageError(f"--metrics {name}: needs --truth {judged}")
-    for family in LABELED:
+    for family in PREDICTED:
+        if wanted.asks(family) and not predictions:
+            raise UsageError(f"--metrics {family}: needs predicted labels, and there are none")
+    for family in (*LABELED, *PREDICTED):
         if wanted.asks(family) and not labels:
             raise UsageError(f"--metrics {family}: the data has no labels")
     if wanted.asks("preservation") and not space:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Literal
 
 from trope.errors import UsageError
 from trope.evaluation.comparison import LEAST
 from trope.evaluation.hubs import Hubs
+from trope.metrics.predictions import THRESHOLD
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,7 @@ class EvaluationSettings:
     in the semantic `space`, by default the one that the run was trained with. `labels` says whether
     labels are COCO's instances, which published PMRP figures go by. `margin` is the difference of
     shares that does not matter: within it two sides are equal (of ranks, as much of the places).
+    `threshold` is the score from which on a label counts as predicted.
     """
 
     metrics: tuple[str, ...] = ()
@@ -34,6 +37,7 @@ class EvaluationSettings:
     space: Literal["run", "doc2vec", "sentence"] = "run"
     labels: Literal["any", "instances"] = "any"
     margin: float = LEAST
+    threshold: float = THRESHOLD
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -47,5 +51,7 @@ class EvaluationSettings:
             raise UsageError(f"neighbors: at least 1, found {self.neighbors}")
         if not 0 <= self.margin < 1:
             raise UsageError(f"margin: a share from 0 to below 1, found {self.margin}")
+        if not math.isfinite(self.threshold):
+            raise UsageError(f"threshold: a number, found {self.threshold}")
         if self.folds and self.truth:
             raise UsageError("--truth: people judged the whole gallery; leave out --folds")

@@ -9,8 +9,6 @@ better chosen on the validation split.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from jaxtyping import Bool, Float, Float64
 
@@ -19,46 +17,48 @@ from trope.errors import DataError, UsageError
 THRESHOLD = 0.5
 
 Truth = Bool[np.ndarray, "items labels"]
+Values = Float64[np.ndarray, " items"]
 
 
-@dataclass(frozen=True, eq=False)
-class Agreement:
-    """Of each item: twice the labels found, and labels predicted plus labels there.
+def micro_parts(predicted: Truth, truth: Truth) -> Values:
+    """A number an item: their mean is the micro-F1, and varies as the micro-F1 does.
 
-    Their sums over any items give the micro-F1 of those, so that items can be redrawn.
+    F1 is a ratio of two sums, F = S / T. With s and t of one item its number is
+    F + (s - F t) n / T: what means are made of holds for it too, intervals and comparisons.
     """
-
-    found: Float64[np.ndarray, " items"]
-    total: Float64[np.ndarray, " items"]
-
-    @property
-    def f1(self) -> float:
-        """The micro-F1 of all items."""
-        return _ratio(float(self.found.sum()), float(self.total.sum()))
+    found = 2.0 * (predicted & truth).sum(axis=1)
+    return _parts(found, (predicted.sum(axis=1) + truth.sum(axis=1)).astype(np.float64))
 
 
-def agreement(predicted: Truth, truth: Truth) -> Agreement:
-    """What the micro-F1 adds up, item by item."""
-    total = predicted.sum(axis=1) + truth.sum(axis=1)
-    return Agreement(2.0 * (predicted & truth).sum(axis=1), total.astype(np.float64))
+def macro_parts(predicted: Truth, truth: Truth) -> Values:
+    """The same for the macro-F1: the mean over labels that occur or are predicted."""
+    found, total = 2.0 * (predicted & truth), predicted.astype(np.float64) + truth
+    there = np.flatnonzero(total.any(axis=0))
+    if not len(there):
+        return np.full(len(truth), np.nan)
+    each = np.stack([_parts(found[:, label], total[:, label]) for label in there])
+    return np.asarray(each.mean(axis=0))
+
+
+def _parts(found: Values, total: Values) -> Values:
+    if not total.any():
+        return np.full(len(total), np.nan)
+    ratio = found.sum() / total.sum()
+    return np.asarray(ratio + (found - ratio * total) * (len(total) / total.sum()))
 
 
 def micro_f1(
     scores: Float[np.ndarray, "items labels"], truth: Truth, threshold: float = THRESHOLD
 ) -> float:
     """F1 over all items and labels together; common labels decide it."""
-    return agreement(chosen(scores, threshold), truth).f1
+    return float(micro_parts(chosen(scores, threshold), truth).mean())
 
 
 def macro_f1(
     scores: Float[np.ndarray, "items labels"], truth: Truth, threshold: float = THRESHOLD
 ) -> float:
     """The mean F1 of the labels that occur or are predicted; each counts the same."""
-    predicted = chosen(scores, threshold)
-    found = 2 * (predicted & truth).sum(axis=0)
-    total = predicted.sum(axis=0) + truth.sum(axis=0)
-    there = total > 0
-    return float(np.mean(found[there] / total[there])) if there.any() else float("nan")
+    return float(macro_parts(chosen(scores, threshold), truth).mean())
 
 
 def best_threshold(scores: Float[np.ndarray, "items labels"], truth: Truth) -> float:
@@ -77,7 +77,3 @@ def chosen(scores: Float[np.ndarray, "items labels"], threshold: float) -> Truth
     if not np.isfinite(threshold):
         raise UsageError(f"threshold: a number, found {threshold}")
     return np.asarray(scores >= threshold)
-
-
-def _ratio(part: float, whole: float) -> float:
-    return part / whole if whole else float("nan")
