@@ -97,12 +97,27 @@ def by_hand(pairs: Pairs, kind: str) -> np.ndarray:
     return Small().encode(np.stack(pixels), kind)
 
 
+def squares(count: int) -> np.ndarray:
+    """Seven by seven cells, numbered."""
+    return np.tile(np.arange(49.0, dtype=np.float32)[:, None], (count, 1, 3))
+
+
 @pytest.mark.parametrize(("senses", "kind"), [(1, "pooled"), (2, "grid")])
 def test_pictures_as_features(pairs: Pairs, senses: int, kind: str) -> None:
     found = plan(senses).pictures(pairs)
     assert found.size == 3
     ((values,),) = found.inputs.batches([found.rows], None)
     np.testing.assert_array_equal(values.numpy(), by_hand(pairs, kind))
+
+
+def test_pictures_in_fewer_cells(pairs: Pairs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Small, "encode", lambda self, pixels, kind: squares(len(pixels)))
+    made = replace(plan(2), image=ImageSettings(backbone="small", grid=1)).pictures(pairs)
+    ((values,),) = made.inputs.batches([made.rows], None)
+    assert values.shape == (6, 1, 3)
+    np.testing.assert_allclose(values[:, 0].numpy(), np.full((6, 3), 24.0))
+    with pytest.raises(ValueError, match="grid must be from 1 to 7, found 8"):
+        ImageSettings(grid=8)
 
 
 def test_pictures_as_pixels(tmp_path: Path) -> None:

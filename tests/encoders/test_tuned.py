@@ -38,6 +38,12 @@ def test_before_training_it_gives_the_cached_features(lite: Tuned, pairs: Pairs)
     np.testing.assert_allclose(content.whole.numpy(), pooled.read(pooled.rows), atol=1e-4)
     cells = grid.read(grid.rows).astype(np.float32)
     np.testing.assert_allclose(content.parts.numpy(), cells, atol=5e-3)
+    lite.side = 1
+    with torch.no_grad():
+        coarse = lite(pixels)
+    lite.side = 7
+    np.testing.assert_allclose(coarse.parts[:, 0].numpy(), content.whole.numpy(), atol=1e-4)
+    assert torch.equal(coarse.whole, content.whole)
     assert content.present is None
     assert (lite.whole, lite.part) == (1280, 1280)
 

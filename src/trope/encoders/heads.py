@@ -62,9 +62,11 @@ class PieNet(nn.Module):
         self, parts: Float[Tensor, "n l c"], present: Bool[Tensor, "n l"] | None
     ) -> Float[Tensor, "n l k"]:
         """How much each head looks at each part; nothing at padding."""
-        scores = self.weigh(torch.tanh(self.look(parts)))
-        if present is not None:
-            scores = scores.masked_fill(~present[:, :, None], torch.finfo(scores.dtype).min)
+        if present is None:
+            return torch.softmax(self.weigh(torch.tanh(self.look(parts))), dim=1)
+        real = self.weigh(torch.tanh(self.look(parts[present])))  # padding costs nothing
+        scores = real.new_full((*present.shape, real.shape[1]), torch.finfo(real.dtype).min)
+        scores[present] = real
         return torch.softmax(scores, dim=1)
 
 

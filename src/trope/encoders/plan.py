@@ -18,7 +18,7 @@ from trope.data.vocabulary import Vocabulary
 from trope.encoders.content import Encoder
 from trope.encoders.frozen import Frozen
 from trope.encoders.gru import Gru
-from trope.encoders.inputs import Inputs, Rows, Tokens, Words, stored
+from trope.encoders.inputs import Inputs, Rows, Tokens, Words, joined, stored
 from trope.encoders.model import Model, Tower
 from trope.encoders.pixels import Pixels
 from trope.encoders.sentences import TunedSentences, pieces
@@ -27,7 +27,7 @@ from trope.encoders.tuned import Tuned, tunable
 from trope.errors import DataError
 from trope.features import features
 from trope.features.backbones import backbone
-from trope.features.kinds import Kind
+from trope.features.kinds import GRID, Kind
 from trope.features.precomputed import Precomputed
 from trope.features.sentences import sentence_encoder
 from trope.features.texts import sentence_features, token_features
@@ -82,7 +82,9 @@ class Plan:
         table = features(pairs, network, parts if self.head.senses > 1 else "pooled")
         size = table.shape[-1]
         _expect(self.image_size, size, "pictures")
-        return Pictures(stored(table), table.rows, size, table.failed, table.remarks)
+        fewer = self.head.senses > 1 and parts == "grid" and self.image.grid < GRID
+        found = joined(stored(table), self.image.grid) if fewer else stored(table)
+        return Pictures(found, table.rows, size, table.failed, table.remarks)
 
     def texts(self, pairs: Pairs) -> Texts:
         """What the text tower is fed: numbers of words, or features from the cache."""
@@ -130,7 +132,7 @@ class Plan:
 
     def _image_encoder(self) -> Encoder:
         if self.image.encoder == "tuned":
-            return Tuned(self.image.backbone, self.image.dropout)
+            return Tuned(self.image.backbone, self.image.dropout, self.image.grid)
         return Frozen(self.image_size, self.image.dropout, self.image.normalize)
 
     def _text_encoder(self) -> Encoder:

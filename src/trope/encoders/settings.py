@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from trope.data.text import TextPreparation
+from trope.features.kinds import GRID
 
 
 @dataclass(frozen=True)
@@ -13,7 +14,8 @@ class ImageSettings:
     """Pictures: features of a frozen backbone from the cache, or the backbone trained along.
 
     `normalize` divides each feature vector by its length before the head. `dropout` is all that is
-    dropped: a backbone that is trained along drops nothing inside.
+    dropped: a backbone that is trained along drops nothing inside. Items with several senses look
+    at `grid` by `grid` cells of a picture.
     """
 
     encoder: Literal["frozen", "tuned"] = "frozen"
@@ -21,9 +23,12 @@ class ImageSettings:
     dropout: float = 0.0
     normalize: bool = False
     flip: bool = True
+    grid: int = GRID
 
     def __post_init__(self) -> None:
         _check_share("dropout", self.dropout)
+        if not 1 <= self.grid <= GRID:
+            raise ValueError(f"grid must be from 1 to {GRID}, found {self.grid}")
 
 
 @dataclass(frozen=True)

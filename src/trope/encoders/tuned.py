@@ -15,14 +15,15 @@ from trope.errors import UsageError
 from trope.features.backbones import backbone, efficientnet, outputs
 from trope.features.backbones.efficientnet import EfficientNetLite0
 from trope.features.backbones.transformers import TransformersModel, patches
+from trope.features.kinds import GRID
 
 
 class Tuned(Pretrained):
     """Pixels to the cells of the network's last map; their mean is the whole."""
 
-    def __init__(self, name: str, dropout: float) -> None:
+    def __init__(self, name: str, dropout: float, side: int = GRID) -> None:
         super().__init__()
-        chosen = tunable(name)
+        chosen, self.side = tunable(name), side
         want: tuple[tuple[float, ...], tuple[float, ...]]
         if isinstance(chosen, EfficientNetLite0):
             self.network = efficientnet.network()
@@ -42,7 +43,8 @@ class Tuned(Pretrained):
     def forward(self, pixels: UInt8[Tensor, "n size size 3"]) -> Content:
         """Content of pictures given as 8-bit RGB values."""
         cells = self._cells(self.network, self._prepared(pixels))
-        return drop_channels(self.dropout, Content(cells.mean(dim=1), cells))
+        parts = cells if self.side == GRID else outputs.coarser(cells, self.side)
+        return drop_channels(self.dropout, Content(cells.mean(dim=1), parts))
 
     def _prepared(self, pixels: UInt8[Tensor, "n size size 3"]) -> Float[Tensor, "n 3 size size"]:
         return pixels.float().sub_(self.mean).div_(self.std).permute(0, 3, 1, 2)

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float, UInt8
 
 Kind: TypeAlias = Literal["pooled", "grid", "tokens"]
+GRID = 7  # cells a side
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 VERSION = 1  # raised when the same network and pixels come to give other features

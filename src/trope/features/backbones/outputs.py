@@ -16,10 +16,9 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional
 
-from trope.features.kinds import Features, Kind, Pixels
+from trope.features.kinds import GRID, Features, Kind, Pixels
 from trope.runtime import cores
 
-GRID = 7
 PART = 4  # pictures at a time: with more, every layer asks the system for fresh memory
 HALF_RANGE = 65_504.0  # the largest 16-bit float
 
@@ -47,9 +46,14 @@ def as_map(tokens: Tokens) -> Map:
     return tokens.transpose(1, 2).reshape(len(tokens), -1, side, side)
 
 
-def grid(features: Map) -> Tokens:
-    """7x7 cells, each the mean of the part of the map below it."""
-    return cells(functional.adaptive_avg_pool2d(features, GRID))
+def grid(features: Map, side: int = GRID) -> Tokens:
+    """7x7 cells, or others, each the mean of the part of the map below it."""
+    return cells(functional.adaptive_avg_pool2d(features, side))
+
+
+def coarser(tokens: Tokens, side: int) -> Float[Tensor, "images fewer channels"]:
+    """Cells of a square picture joined to fewer, in numbers of the same kind."""
+    return grid(as_map(tokens.float()), side).to(tokens.dtype)
 
 
 def chosen(hidden: Tensor, pooled: Tensor | None, patches: int, kind: Kind) -> Tensor:
