@@ -9,7 +9,17 @@ from typing import Any
 
 import orjson
 
-from bench import decoding, duplicates, evaluation, losses, neighbors, relevance, tables, training
+from bench import (
+    decoding,
+    duplicates,
+    evaluation,
+    losses,
+    neighbors,
+    relevance,
+    tables,
+    training,
+    weights,
+)
 from trope.files import replacing, write_json
 from trope.runtime import provenance
 
@@ -36,6 +46,7 @@ FAMILIES: dict[str, dict[str, Case]] = {
     "neighbors": {"exact": neighbors.exactly, "graph": neighbors.by_graph},
     "training": {f"loss-{name}": case for name, case in losses.CASES.items()} | training.CASES,
     "evaluation": evaluation.CASES,
+    "weights": weights.CASES,
 }
 
 

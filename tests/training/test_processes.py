@@ -37,6 +37,13 @@ ENDING = [*planted.PRECOMPUTED, "training.epochs=30", "training.stop=2", "traini
 ENDING += ["training.learning_rate=1e-9", "training.select=loss"]
 
 
+THREE = [*planted.PRECOMPUTED, "training.epochs=3", "training.learning_rate=1e-3"]
+WEIGHED = {
+    "discrepancy": ("discrepancy", [*THREE, "neighbors.k=8", "training.batch=20"]),
+    "hubs": ("hal", [*THREE, "weight.name=hubs", "weight.share=0.3"]),
+}
+
+
 class Case(NamedTuple):
     """A recipe with settings, on data, in batches, of one process and of two together."""
 
@@ -51,6 +58,9 @@ CASES = {
     "neighborhoods": Case("neighborhoods", [*planted.PRECOMPUTED, "text.bidirectional=true"]),
     "infonce": Case("infonce", planted.PRECOMPUTED),
     "pvse": Case("pvse", planted.PRECOMPUTED),
+    "rank": Case("mithun", planted.PRECOMPUTED),
+    "distance": Case("distance-weighted", planted.PRECOMPUTED),
+    "random": Case("random-weights", planted.PRECOMPUTED),
     "near-text": Case("neighborhoods", [*planted.PRECOMPUTED, "loss.image=0"]),
     "few": Case("angular", planted.PRECOMPUTED, "few", one=34, two=64),
     "sentences": Case("infonce", [*ALONE, "text.encoder=sentence-tuned", "text.dropout=0"]),
@@ -88,6 +98,8 @@ def work(folder: Path) -> None:
         found = stepped(fabric, folder / case.data, case, case.two)
         if fabric.is_global_zero:
             save_file(found, folder / f"{name}.safetensors")
+    for name, (recipe, sets) in WEIGHED.items():
+        train(recipe, folder / "data", folder / name, sets=sets, quiet=True)
     loop.validate = unlike
     train("angular", folder / "data", folder / "two", sets=ENDING, quiet=True)
 
@@ -126,6 +138,30 @@ def test_two_processes_are_one_with_twice_the_batch(two: Path, name: str) -> Non
     assert len(found["losses"]) == (1 if name == "few" else 2)
     for key in one:
         assert torch.allclose(one[key], found[key], atol=1e-5, rtol=1e-5), key
+
+
+@pytest.mark.parametrize("name", WEIGHED)
+def test_all_processes_weigh_alike(two: Path, tmp_path: Path, name: str) -> None:
+    """Of 96 pairs in batches of 20, some are in no batch of the first epoch."""
+    recipe, sets = WEIGHED[name]
+    with one_core_each():
+        train(recipe, two / "data", tmp_path / "one", sets=sets, quiet=True)
+    runs = (tmp_path / "one", two / name)
+    states = [read_tensors(run / "state.safetensors")[0] for run in runs]
+    known = [key for key in states[0] if key.startswith("weight.")]
+    assert known
+    for key in known:
+        assert states[0][key].any()
+        assert torch.allclose(states[0][key], states[1][key], atol=1e-4), key
+    lines = [
+        [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+        for run in runs
+    ]
+    for one, other in zip(*lines, strict=True):
+        assert one == pytest.approx(other, rel=1e-3, abs=1e-3)
+    models = [read_tensors(run / "model.safetensors")[0] for run in runs]
+    for key in models[0]:
+        assert torch.allclose(models[0][key], models[1][key], atol=1e-3), key
 
 
 def test_processes_do_not_part_after_validation(

@@ -24,16 +24,16 @@ RUN = """
 import sys
 from trope.training import loop, train
 loop.SAVE_SECONDS = 0.0
-data, out, *sets = sys.argv[1:]
-train("neighborhoods", data, out, sets=sets, seed=3, resume=True, quiet=True)
+recipe, data, out, *sets = sys.argv[1:]
+train(recipe, data, out, sets=sets, seed=3, resume=True, quiet=True)
 """
 SETS = [*planted.PRECOMPUTED, "training.epochs=12", "training.stop=12", "text.dropout=0.2"]
 
 
-def started(data: Path, out: Path) -> subprocess.Popen[bytes]:
+def started(recipe: str, data: Path, out: Path) -> subprocess.Popen[bytes]:
     own = {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
     return subprocess.Popen(
-        [sys.executable, "-c", RUN, str(data), str(out), *SETS],
+        [sys.executable, "-c", RUN, recipe, str(data), str(out), *SETS],
         env=os.environ | own,
         stderr=subprocess.DEVNULL,
     )
@@ -43,10 +43,10 @@ def saved(state: Path) -> int:
     return state.stat().st_mtime_ns if state.exists() else 0
 
 
-def stop(data: Path, out: Path, number: signal.Signals) -> None:
+def stop(recipe: str, data: Path, out: Path, number: signal.Signals) -> None:
     """Let a run make a few steps more, then stop it in the middle."""
     state = out / "state.safetensors"
-    before, process, until = saved(state), started(data, out), time.monotonic() + 120
+    before, process, until = saved(state), started(recipe, data, out), time.monotonic() + 120
     while saved(state) == before and time.monotonic() < until:
         time.sleep(0.01)
     time.sleep(0.05)
@@ -55,14 +55,19 @@ def stop(data: Path, out: Path, number: signal.Signals) -> None:
     assert not read_tensors(state)[1]["progress"]["finished"]
 
 
-def test_a_stopped_run_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
+@pytest.mark.parametrize("recipe", ["neighborhoods", "discrepancy"])
+def test_a_stopped_run_goes_on_as_if_nothing_had_happened(tmp_path: Path, recipe: str) -> None:
+    """With weights, the bank of embeddings too, which is written while steps are made."""
     data = planted.write(tmp_path / "data")
     whole, broken = tmp_path / "whole", tmp_path / "broken"
-    assert started(data, whole).wait(120) == 0
+    assert started(recipe, data, whole).wait(120) == 0
     for number in (signal.SIGKILL, signal.SIGINT, signal.SIGTERM):
-        stop(data, broken, number)
-    assert started(data, broken).wait(120) == 0
+        stop(recipe, data, broken, number)
+    assert started(recipe, data, broken).wait(120) == 0
     same_end(whole, broken)
+    banks = [run / "bank.npy" for run in (whole, broken)]
+    assert banks[0].exists() == (recipe == "discrepancy")
+    assert not banks[0].exists() or banks[0].read_bytes() == banks[1].read_bytes()
 
 
 def same_end(whole: Path, broken: Path) -> None:

@@ -16,14 +16,15 @@ from trope.data.pairs import Pairs
 from trope.errors import TropeError, UsageError
 from trope.evaluation import evaluate
 from trope.training import load_recipe, recipe_names, resolve, train
-from trope.training.task import build_loss, prepare, siblings
+from trope.training.task import build_loss, build_weight, prepare, siblings
 
 SHORT = [*planted.PRECOMPUTED, "training.epochs=3"]
 NAMES = [
-    "angular", "hard-negative", "infonce", "neighborhoods", "neighborhoods-image",
+    "amrani", "angular", "combined-stats", "discrepancy", "distance-weighted", "diversity", "hal",
+    "hard-negative", "infonce", "mithun", "neighborhoods", "neighborhoods-image",
     "neighborhoods-triplet", "pvse", "pvse-angular", "pvse-neighborhoods",
-    "pvse-neighborhoods-triplet", "siglip", "soft-targets", "structure-gt", "structure-image",
-    "structure-text", "triplet",
+    "pvse-neighborhoods-triplet", "random-weights", "siglip", "soft-targets", "structure-gt",
+    "structure-image", "structure-text", "triplet", "uniform-lambda",
 ]  # fmt: skip
 
 
@@ -46,7 +47,7 @@ def equal(left: dict[str, torch.Tensor], right: dict[str, torch.Tensor]) -> bool
 
 
 def test_the_recipes_of_the_contract_are_there() -> None:
-    assert set(NAMES) <= set(recipe_names())
+    assert {*NAMES, "combined-val"} <= set(recipe_names())
 
 
 @pytest.mark.parametrize("name", recipe_names())
@@ -56,6 +57,7 @@ def test_every_recipe_is_whole(name: str) -> None:
     assert recipe.paper
     build_loss(resolve(recipe, [], 1_000, "small"))
     build_loss(resolve(recipe, [], 1_000, "large"))
+    build_weight(resolve(recipe, [], 1_000))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -88,6 +90,10 @@ def test_a_finished_run_is_left_as_it_is(pairs: Pairs, tmp_path: Path) -> None:
     [
         (["loss.angel=30"], "no option 'angel'; did you mean 'angle'"),
         (["loss.name=angluar"], "no loss 'angluar'; did you mean 'angular'"),
+        (["weight.name=diversty"], "no weight 'diversty'; did you mean 'diversity'"),
+        (["weight.name=diversity", "weight.sgn=1"], "weight 'diversity': no option 'sgn'"),
+        (["weight.scale=2"], "no weight 'None'"),
+        (["weight.name=hubs"], "gives weights of hubs, which loss 'angular' does not take"),
         (["penalties.diversty=1.0"], "no penalty 'diversty'; did you mean 'diversity'"),
         (["training.batch=1"], "batch must be at least 2"),
         (["text.encoder=lstm"], "expected one of gru, sentence"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from trope.losses.angular import Angular
+from trope.losses.hal import HAL
 from trope.losses.infonce import InfoNCE
 from trope.losses.loss import Loss
 from trope.losses.npairs import NPairs
@@ -14,6 +15,7 @@ from trope.losses.triplet import Triplet
 
 LOSSES: dict[str, type[Loss]] = {
     "angular": Angular,
+    "hal": HAL,
     "infonce": InfoNCE,
     "npairs": NPairs,
     "siglip": SigLIP,

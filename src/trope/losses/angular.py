@@ -41,10 +41,12 @@ class Angular(Ranking):
         negative: Similarities,
         summed: Similarities,
         allowed: Bool[Tensor, "n m"],
+        weights: Float[Tensor, "n m"] | None = None,
     ) -> Float[Tensor, " n"]:
         """The constraints of an anchor with all its negatives."""
         square = math.tan(math.radians(self.angle)) ** 2
         f = 4 * square * summed() - 2 * (1 + square) * positive[:, None]
         if self.form == "smooth":
-            return log_one_plus_sum_exp(f, allowed)
-        return (f + 2 - 6 * square).relu().masked_fill(~allowed, 0).sum(dim=1)
+            return log_one_plus_sum_exp(f, allowed, weights)
+        found = (f + 2 - 6 * square).relu().masked_fill(~allowed, 0)
+        return (found if weights is None else weights * found).sum(dim=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -19,8 +19,11 @@ class Loss(nn.Module, ABC):
 
     A loss is a dataclass of its settings. One number per pair, so that pairs can be weighted; the
     mean is taken once, in the training step. Other pairs with the same image or text are no
-    negatives, and what a learned temperature is stays with the loss.
+    negatives, and what a learned temperature is stays with the loss. `takes` are the kinds of
+    weights that a loss applies itself: of anchors, negatives, hubs.
     """
+
+    takes: ClassVar[frozenset[str]] = frozenset()
 
     def __post_init__(self) -> None:
         super().__init__()

@@ -35,6 +35,8 @@ class NPairs(Ranking):
         negative: Similarities,
         summed: Similarities,
         allowed: Bool[Tensor, "n m"],
+        weights: Float[Tensor, "n m"] | None = None,
     ) -> Float[Tensor, " n"]:
         """Minus the logarithm of the positive's share."""
-        return log_one_plus_sum_exp(self.scale * (negative() - positive[:, None]), allowed)
+        values = self.scale * (negative() - positive[:, None])
+        return log_one_plus_sum_exp(values, allowed, weights)

@@ -6,7 +6,8 @@
       + image L(image, the neighbor's image; other images)
 
 The last two are the within-modality losses of Thomas & Kovashka (ECCV 2020), Eqs. 6-8. All terms
-are made of n by n similarities: memory grows with the square of the batch.
+are made of n by n similarities: memory grows with the square of the batch. Weights of anchors and
+negatives are for the first two.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
+from typing import ClassVar
 
 from jaxtyping import Bool, Float
 from torch import Tensor
@@ -30,6 +32,7 @@ Similarities = Callable[[], Float[Tensor, "n m"]]  # made when asked for: few lo
 class Ranking(Loss):
     """A sum of up to four terms; `text` and `image` weigh those of the semantic neighbor."""
 
+    takes: ClassVar[frozenset[str]] = frozenset({"anchors", "negatives"})
     image_to_text: float = 1.0
     text_to_image: float = 1.0
     text: float = 0.0
@@ -53,8 +56,12 @@ class Ranking(Loss):
         negative: Similarities,
         summed: Similarities,
         allowed: Bool[Tensor, "n m"],
+        weights: Float[Tensor, "n m"] | None = None,
     ) -> Float[Tensor, " n"]:
-        """One term, of s(a, p), s(a, n_j) and s(a, n_j) + s(p, n_j), over the allowed n_j."""
+        """One term, of s(a, p), s(a, n_j) and s(a, n_j) + s(p, n_j), over the allowed n_j.
+
+        Each n_j counts by its weight, where there are weights.
+        """
 
     def forward(self, view: View) -> Float[Tensor, " n"]:
         """The loss of each pair."""
@@ -63,8 +70,12 @@ class Ranking(Loss):
         scores = cache(partial(similarity, image, text))
         texts = partial(summed_similarity, image, text, text)
         images = partial(summed_similarity, image, text, image)
-        loss = self.image_to_text * self.rank(own, scores, texts, allowed)
-        loss = loss + self.text_to_image * self.rank(own, lambda: scores().T, images, allowed)
+        of_texts, of_images = (None, None) if view.negatives is None else view.negatives
+        from_image = self.rank(own, scores, texts, allowed, of_texts)
+        from_text = self.rank(own, lambda: scores().T, images, allowed, of_images)
+        if view.anchors is not None:
+            from_image, from_text = view.anchors[0] * from_image, view.anchors[1] * from_text
+        loss = self.image_to_text * from_image + self.text_to_image * from_text
         if not self.needs or (view.near is None and not self.training):
             return loss  # validation looks at the pairs alone
         near = part(view.near, " and ".join(sorted(self.needs)))
@@ -95,6 +106,8 @@ def violations(
     negative: Float[Tensor, "n m"],
     allowed: Bool[Tensor, "n m"],
     margin: float,
+    weights: Float[Tensor, "n m"] | None = None,
 ) -> Float[Tensor, "n m"]:
-    """[margin + negative - positive]₊ of the allowed entries, elsewhere zero."""
-    return (margin + negative - positive[:, None]).relu().masked_fill(~allowed, 0)
+    """[margin + negative - positive]₊ of the allowed entries by their weights, elsewhere zero."""
+    found = (margin + negative - positive[:, None]).relu().masked_fill(~allowed, 0)
+    return found if weights is None else weights * found

@@ -41,7 +41,9 @@ class Structure(Ranking):
         negative: Similarities,
         summed: Similarities,
         allowed: Bool[Tensor, "n m"],
+        weights: Float[Tensor, "n m"] | None = None,
     ) -> Float[Tensor, " n"]:
         """Mean of an anchor's largest violations; what is not allowed counts as none."""
-        found = violations(-distance(positive), -distance(negative()), allowed, self.margin)
+        near, far = distance(positive), distance(negative())
+        found = violations(-near, -far, allowed, self.margin, weights)
         return found.topk(min(self.largest, found.shape[1]), dim=1).values.mean(dim=1)

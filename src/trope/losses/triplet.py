@@ -38,7 +38,8 @@ class Triplet(Ranking):
         negative: Similarities,
         summed: Similarities,
         allowed: Bool[Tensor, "n m"],
+        weights: Float[Tensor, "n m"] | None = None,
     ) -> Float[Tensor, " n"]:
         """Mean of the violations of an anchor, or the largest."""
-        found = violations(positive, negative(), allowed, self.margin)
+        found = violations(positive, negative(), allowed, self.margin, weights)
         return found.amax(dim=1) if self.hard else found.mean(dim=1)

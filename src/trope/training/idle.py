@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from trope.errors import UsageError
 from trope.training.settings import Recipe
 from trope.training.small import is_default, setting
-from trope.training.task import NEAR, build_loss
+from trope.training.task import NEAR, build_loss, build_weight
+from trope.weights import Semantic, Weight
 
 GRU = ("hidden", "bidirectional", "pretrained", "min_count")
 
@@ -30,8 +31,11 @@ def idle_settings(settings: Recipe) -> dict[str, str]:
 def _unused(settings: Recipe) -> Iterator[tuple[str, list[str]]]:
     image, text, chosen = settings.image, settings.text, settings.neighbors
     needs = build_loss(settings).needs
-    near = bool(needs & NEAR)
-    space = chosen.space if (near and chosen.source == "text") or "meaning" in needs else ""
+    weight = build_weight(settings)
+    beside = frozenset() if weight is None else weight.needs
+    near = bool(needs & NEAR) or "neighbors" in beside
+    meant = "meaning" in needs or "density" in beside
+    space = chosen.space if (near and chosen.source == "text") or meant else ""
     yield (
         f"with image.encoder={image.encoder}",
         ["image.normalize" if image.encoder == "tuned" else "image.flip"],
@@ -46,10 +50,21 @@ def _unused(settings: Recipe) -> Iterator[tuple[str, list[str]]]:
     yield f"with text.encoder={text.encoder}", [alone]
     if not near:
         yield "with a loss that takes no neighbors", ["neighbors.source", "neighbors.k"]
+    if weight is not None:
+        yield from _unused_by(weight, settings.head.senses)
     if not space:
         yield "where no space of texts is used", ["neighbors.space"]
     if settings.training.schedule == "linear":
         yield "with training.schedule=linear", ["training.decay", "training.patience"]
     if settings.head.senses == 1:
         penalties = [f"penalties.{name}" for name in settings.penalties]
-        yield "with one sense an item", ["head.attention", *penalties]
+        yield "with one sense an item", ["head.attention", "image.grid", *penalties]
+
+
+def _unused_by(weight: Weight, senses: int) -> Iterator[tuple[str, list[str]]]:
+    if not isinstance(weight, Semantic):
+        return
+    if "discrepancy" not in weight.measures:
+        yield "with a weight that does not look at discrepancy", ["weight.steps"]
+    if senses == 1:
+        yield "with one sense an item", ["weight.senses"]

@@ -9,8 +9,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from jaxtyping import Float
 from lightning_fabric import Fabric
-from torch import nn
+from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from trope.checkpoints import FILE, save_model
@@ -25,6 +26,8 @@ from trope.training.state import Progress, deterministic, load_state, save_state
 from trope.training.steps import Step, Steps, penalized, seen
 from trope.training.task import Task
 from trope.training.validation import Validation, validate
+from trope.training.weighing import Weighing
+from trope.views import View
 
 SAVE_SECONDS = 300.0  # between two savings inside a long epoch
 
@@ -52,6 +55,13 @@ class Loop:
             self.task.model, adam(self.task.model, self.task.loss, wanted)
         )
         self.task.loss.to(self.fabric.device)
+        self.weighing: Weighing | None = None
+        if self.task.weight is not None:
+            fresh = not has_state(self.folder)
+            self.weighing = Weighing(
+                self.task, wanted.batch, self.seed, self.folder, self.fabric, fresh
+            )
+            self.modules["weight"] = self.weighing.known
         self.metrics = Metrics(self.folder)
         self.progress = Progress(rate=wanted.learning_rate)
         if has_state(self.folder):
@@ -68,6 +78,8 @@ class Loop:
                 if not has_state(self.folder):
                     self._save()  # no model without a state beside it
                 self._judge(self._validated())
+                if self.weighing is not None:
+                    self.weighing.learn(self.progress.epoch)
                 self._save()
         finally:
             self.metrics.close()
@@ -100,7 +112,7 @@ class Loop:
         images, texts = (self._here(tensors) for tensors in (step.images, step.texts))
         pictures, words = self.model(images, texts)
         view = seen(self.task, step, pictures, words, self.fabric)
-        loss = penalized(view, self.task.loss(view), dict(self.settings.penalties))
+        loss = penalized(view, self._losses(step, view), dict(self.settings.penalties))
         value = float(loss.detach())
         self._check(step, "loss", value)
         self.optimizer.zero_grad()
@@ -109,6 +121,15 @@ class Loop:
         self._clip(step)
         self.optimizer.step()
         return value
+
+    def _losses(self, step: Step, view: View) -> Float[Tensor, " n"]:
+        """Of each pair, by its weight."""
+        weighing, epoch = self.weighing, self.progress.epoch
+        if weighing is not None:
+            weighing.kept(step, view)
+            view = weighing.seen(step, view, epoch)
+        losses: Tensor = self.task.loss(view)
+        return losses if weighing is None else weighing.weighed(step, losses, epoch)
 
     def _here(self, tensors: Tensors) -> Tensors:
         return tuple(tensor.to(self.fabric.device, non_blocking=True) for tensor in tensors)
@@ -151,6 +172,7 @@ class Loop:
             "loss": progress.total / max(progress.step, 1),
             "rate": progress.rate,
             **{name: value for name, value in measured.items() if value is not None},
+            **({} if self.weighing is None else self.weighing.told(progress.epoch)),
         }
         progress.history.append(line)
         recall = found.recall if wanted.select == "recall" else None
@@ -182,6 +204,8 @@ class Loop:
         """First the best model, then the state: killed between the two, the epoch is done again."""
         if self.fabric.is_global_zero:
             precision = self.fabric.strategy.precision
+            if self.weighing is not None:
+                self.weighing.flush()
             save_state(self.folder, self.modules, self.optimizer, precision, self.progress)
             self.metrics.write(self.progress.history)
 

@@ -32,6 +32,7 @@ class Screen:
         self.shown, self.started = 0.0, time.monotonic()
 
     def __enter__(self) -> Screen:
+        self.started = time.monotonic()
         self.bar.start()
         return self
 

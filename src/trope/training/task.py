@@ -24,6 +24,7 @@ from trope.spaces.paragraphs import Training
 from trope.training.optimizer import groups
 from trope.training.pictures import usable
 from trope.training.settings import Recipe
+from trope.weights import WEIGHTS, Density, Weight, density
 
 NEAR = frozenset({"near-image", "near-text"})
 
@@ -48,20 +49,26 @@ class Task:
     meaning: Meaning | None
     look: Look | None
     remarks: tuple[str, ...]
+    weight: Weight | None = None
+    around: Ids | None = None  # the neighbors of each pair that the weight looks at
+    density: Float[np.ndarray, " samples"] | None = None
 
 
 class Parts(NamedTuple):
-    """What a loss needs besides the pairs themselves."""
+    """What a loss needs besides the pairs themselves, and what a weight does."""
 
     near: Ids | None = None
     meaning: Meaning | None = None
     look: Look | None = None
     remarks: tuple[str, ...] = ()
+    around: Ids | None = None
+    density: Float[np.ndarray, " samples"] | None = None
 
 
 def prepare(pairs: Pairs, settings: Recipe, seed: int, processes: int = 1) -> Task:
     """Build it all; what does not fit together is refused here, before any training."""
     loss = build_loss(settings)
+    weight = build_weight(settings)
     plan = Plan(settings.image, settings.text, settings.head).fitted(pairs)
     pictures, texts = usable(plan.pictures(pairs, seed), pairs, "train", "val"), plan.texts(pairs)
     plan = replace(plan, image_size=pictures.size, text_size=texts.size)
@@ -71,7 +78,7 @@ def prepare(pairs: Pairs, settings: Recipe, seed: int, processes: int = 1) -> Ta
             f"{pairs.root}: split 'train' has {len(train)} pairs with a text and a usable image; "
             f"training needs {least}"
         )
-    parts = _parts(pairs, settings, loss, train)
+    parts = _parts(pairs, settings, loss, weight, train)
     model = plan.model(seed)
     _start_words(model, plan, pairs)
     groups(model, loss, settings.training)
@@ -91,6 +98,9 @@ def prepare(pairs: Pairs, settings: Recipe, seed: int, processes: int = 1) -> Ta
         parts.meaning,
         parts.look,
         tuple(remarks),
+        weight,
+        parts.around,
+        parts.density,
     )
 
 
@@ -106,20 +116,42 @@ def build_loss(settings: Recipe) -> Loss:
     return config.parse(LOSSES[name], options, f"loss '{name}'")
 
 
-def _parts(pairs: Pairs, settings: Recipe, loss: Loss, train: Samples) -> Parts:
-    near = meaning = look = None
+def build_weight(settings: Recipe) -> Weight | None:
+    """The weight a recipe names, if any; one that its loss cannot apply is refused."""
+    if settings.weight is None:
+        return None
+    options: dict[str, Any] = dict(settings.weight)
+    name = options.pop("name", None)
+    if name not in WEIGHTS:
+        raise UsageError(f"weight: no weight '{name}'{suggestion(str(name), WEIGHTS)}")
+    weight = config.parse(WEIGHTS[name], options, f"weight '{name}'")
+    loss = settings.loss["name"]
+    if weight.gives != "pairs" and weight.gives not in LOSSES[loss].takes:
+        raise UsageError(
+            f"weight '{name}': gives weights of {weight.gives}, which loss '{loss}' does not take"
+        )
+    return weight
+
+
+def _parts(
+    pairs: Pairs, settings: Recipe, loss: Loss, weight: Weight | None, train: Samples
+) -> Parts:
+    near = meaning = look = around = None
     remarks: tuple[str, ...] = ()
     if loss.needs & NEAR:
-        near, remarks = _neighbors(pairs, settings, train)
+        near, remarks = neighbors_in(pairs, settings, train)
+    if weight is not None and "neighbors" in weight.needs:
+        around, remarks = neighbors_in(pairs, settings, train)
     if "meaning" in loss.needs:
         vectors = _text_space(settings).vectors(pairs)
         meaning, remarks = torch.from_numpy(vectors.values[train.texts]), vectors.remarks
     if "look" in loss.needs:
         look = torch.from_numpy(_looks(pairs, settings, train))
-    return Parts(near, meaning, look, remarks)
+    known = _density(pairs, settings, weight, train) if isinstance(weight, Density) else None
+    return Parts(near, meaning, look, remarks, around, known)
 
 
-def _neighbors(pairs: Pairs, settings: Recipe, train: Samples) -> tuple[Ids, tuple[str, ...]]:
+def neighbors_in(pairs: Pairs, settings: Recipe, train: Samples) -> tuple[Ids, tuple[str, ...]]:
     """The pairs that may stand beside each pair, nearest first, -1 where there are fewer."""
     chosen = settings.neighbors
     if chosen.source == "siblings":
@@ -132,6 +164,15 @@ def _neighbors(pairs: Pairs, settings: Recipe, train: Samples) -> tuple[Ids, tup
         values = _looks(pairs, settings, train)
     search = Search(min(chosen.k, max(len(train) - 1, 1)))
     return np.asarray(cached_neighbors(values, search, train.images).ids), remarks
+
+
+def _density(
+    pairs: Pairs, settings: Recipe, weight: Density, train: Samples
+) -> Float[np.ndarray, " samples"]:
+    """How densely other pairs lie around each, by look and by meaning."""
+    meaning = _text_space(settings).vectors(pairs).values[train.texts]
+    same = np.stack([train.images, train.meaning])
+    return density(_looks(pairs, settings, train), meaning, same, weight.k)
 
 
 def siblings(images: Int[np.ndarray, " samples"], most: int) -> Ids:

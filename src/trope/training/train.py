@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,10 @@ from trope.training.screen import Screen
 from trope.training.settings import Recipe
 from trope.training.small import Scale, small_changes
 from trope.training.state import Progress
+from trope.training.sweep import swept
 from trope.training.task import Task, prepare
 from trope.training.validation import measurable
+from trope.weights import WEIGHTS
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,10 @@ def train(
         if fabric.is_global_zero:
             stack.enter_context(runs.opened(out, resolved, run, pairs))
         fabric.barrier()
-        description = {"run": run, "settings": config.plain(resolved)}
+        short = partial(_trained, seed=seed)
+        task, said = swept(task, pairs, resolved, seed, out, fabric, short)
+        screen.tell(said)
+        description = {"run": run, "settings": config.plain(resolved), **about_weight(task)}
         loop = Loop(task, resolved, seed, out, fabric, description, screen.report)
         for around in (screen, deterministic_algorithms(), stopped_gently(loop)):
             stack.enter_context(around)
@@ -101,6 +107,19 @@ def settled(
         f"settings for small data (--scale large: the papers'): {', '.join(small)}",
         *idle,
     ]
+
+
+def about_weight(task: Task) -> dict[str, Any]:
+    """The weight with all its settings, those too that training has chosen."""
+    if task.weight is None:
+        return {}
+    names = {kind: name for name, kind in WEIGHTS.items()}
+    return {"weight": {"name": names[type(task.weight)], **config.plain(task.weight)}}
+
+
+def _trained(settings: Recipe, pairs: Pairs, out: Path, *, seed: int) -> Progress:
+    """A run inside another."""
+    return train(settings, pairs, out, seed=seed, resume=True, quiet=True).progress
 
 
 def refuse_empty(pairs: Pairs, splits: SplitReport) -> None:

@@ -1,0 +1,100 @@
+"""The ratio that the weight `combined-val` adds its measures in, chosen on validation.
+
+Each of nine ratios is trained for a few epochs on a share of the training pairs, in a folder inside
+the run's, and the best on validation is taken. What is done stands in `sweep.json`: a run that is
+stopped on the way goes on with the ratio it was at.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+from lightning_fabric import Fabric
+
+from trope import config
+from trope.data.documents import dumps
+from trope.data.pairs import Pairs
+from trope.data.ratio import training_ratio
+from trope.data.splits import SplitPlan
+from trope.files import write_json
+from trope.training.folder import has_state
+from trope.training.settings import WORDS_ONLY, Recipe
+from trope.training.state import Progress
+from trope.training.task import Task
+from trope.weights import CHOICES, CombinedVal
+
+FILE, FOLDER = "sweep.json", "sweep"
+LEAST = 4  # batches in a share of the pairs
+
+Ratio = tuple[int, int]
+Train = Callable[[Recipe, Pairs, Path], Progress]
+
+
+def swept(
+    task: Task, pairs: Pairs, settings: Recipe, seed: int, out: Path, fabric: Fabric, train: Train
+) -> tuple[Task, list[str]]:
+    """The task with the ratio that is best, and what there is to say of it."""
+    weight = task.weight
+    if not isinstance(weight, CombinedVal) or weight.chosen:
+        return task, []
+    about = _digest(settings, pairs, seed)
+    found = fabric.broadcast(_found(out, about) if fabric.is_global_zero else {})
+    part = _share(pairs, settings, weight, task, seed)
+    for ratio in CHOICES:
+        if _name(ratio) in found:
+            continue
+        folder = out / FOLDER / _name(ratio).replace(":", "-")
+        found[_name(ratio)] = train(_with(settings, weight, ratio), part, folder).best
+        if fabric.is_global_zero:
+            write_json(out / FILE, {"about": about, "found": found})
+            shutil.rmtree(out / FOLDER)
+        fabric.barrier()
+    best: Ratio = max(CHOICES, key=lambda ratio: found[_name(ratio)])
+    chosen = replace(weight, beta=float(best[0]), gamma=float(best[1]))
+    told = ", ".join(f"{name} {value:.3f}" for name, value in found.items())
+    return replace(task, weight=chosen), [f"beta:gamma {_name(best)} is taken, of {told}"]
+
+
+def _found(out: Path, about: str) -> dict[str, float]:
+    """What earlier attempts have found; those with other settings, pairs or seed do not count."""
+    try:
+        known: dict[str, Any] = orjson.loads((out / FILE).read_bytes())
+    except (OSError, orjson.JSONDecodeError):
+        known = {}
+    if known.get("about") == about or (known and has_state(out)):
+        return dict(known["found"])
+    shutil.rmtree(out / FOLDER, ignore_errors=True)
+    write_json(out / FILE, {"about": about, "found": {}})
+    return {}
+
+
+def _share(pairs: Pairs, settings: Recipe, weight: CombinedVal, task: Task, seed: int) -> Pairs:
+    least = LEAST * settings.training.batch / len(task.train)
+    return training_ratio(pairs, min(1.0, max(weight.share, least)), seed)
+
+
+def _with(settings: Recipe, weight: CombinedVal, ratio: Ratio) -> Recipe:
+    """The settings of a short run with this ratio; its pairs have their splits."""
+    chosen = {"beta": float(ratio[0]), "gamma": float(ratio[1])}
+    epochs = min(settings.training.epochs, weight.epochs)
+    return replace(
+        settings,
+        weight={**(settings.weight or {}), **chosen},
+        training=replace(settings.training, epochs=epochs),
+        split=SplitPlan(),
+    )
+
+
+def _digest(settings: Recipe, pairs: Pairs, seed: int) -> str:
+    plain = {k: v for k, v in config.plain(settings).items() if k not in WORDS_ONLY}
+    return hashlib.blake2b(dumps([plain, pairs.fingerprint, seed]), digest_size=8).hexdigest()
+
+
+def _name(ratio: Ratio) -> str:
+    return f"{ratio[0]}:{ratio[1]}"

@@ -1,0 +1,91 @@
+"""The measures and weights of every training pair of a finished run, from its best model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from trope import config
+from trope.data.pairs import Pairs
+from trope.data.samples import Samples, samples
+from trope.encoders import encode
+from trope.errors import UsageError
+from trope.evaluation.runs import open_run
+from trope.training.settings import Recipe
+from trope.training.task import build_weight, neighbors_in
+from trope.views import Encoded
+from trope.weights import Semantic, Weighed, weigh_all
+
+DEFAULT: Mapping[str, Any] = {"name": "diversity"}  # of a run that was trained without a weight
+
+
+@dataclass(frozen=True, eq=False)
+class WeighedRun:
+    """A run's training pairs and where its model puts them, their neighbors, and what they weigh.
+
+    Rows of `image`, `text`, `around` and of all of `weighed` are the pairs of `train`.
+    """
+
+    pairs: Pairs
+    train: Samples
+    settings: Recipe
+    image: Encoded = field(repr=False)
+    text: Encoded = field(repr=False)
+    around: np.ndarray = field(repr=False)
+    weighed: Weighed = field(repr=False)
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The row of the data set that each training pair belongs to."""
+        return np.asarray(self.pairs.flat_texts()[1][self.train.texts])
+
+
+def weigh_run(
+    run: str | Path, data: Path | Pairs | None = None, weight: Mapping[str, Any] | None = None
+) -> WeighedRun:
+    """Encode the training pairs of a run, and weigh them as it did, or by another weight.
+
+    `weight` is a table as in a recipe; it must look at neighbors. That of a run without one, or
+    with one of another kind, is `diversity`.
+    """
+    source, remarks = open_run(Path(run), data)
+    about = source.checkpoint.description
+    settings = config.parse(Recipe, about.get("settings", {}), f"{run}: settings")
+    chosen = _weight(settings, about.get("weight") if weight is None else weight, weight is None)
+    train = samples(source.pairs, source.pictures.rows, "train")
+    around, said = neighbors_in(source.pairs, settings, train)
+    model, pictures = source.checkpoint.model, np.unique(train.images, return_inverse=True)
+    image = _some(encode(model.image, source.pictures.inputs, pictures[0]), pictures[1])
+    text = encode(model.text, source.texts.inputs, train.texts)
+    weighed = weigh_all(_points(image), _points(text), around, chosen)
+    return WeighedRun(
+        source.pairs, train, settings, image, text, around, weighed, (*remarks, *said)
+    )
+
+
+def _weight(settings: Recipe, table: Mapping[str, Any] | None, otherwise: bool) -> Semantic:
+    """The weight of a table; where it looks at no neighbors, the default if that will do."""
+    given = None if table is None else build_weight(replace(settings, weight=table))
+    if isinstance(given, Semantic):
+        return given
+    if given is not None and not otherwise:
+        raise UsageError(f"weight '{(table or {})['name']}': looks at no neighbors")
+    found = build_weight(replace(settings, weight=DEFAULT))
+    assert isinstance(found, Semantic)
+    return found
+
+
+def _points(encoded: Encoded) -> Float[np.ndarray, "n k d"]:
+    points = encoded.mean[:, None] if encoded.points is None else encoded.points
+    return points.float().cpu().numpy()
+
+
+def _some(encoded: Encoded, rows: np.ndarray) -> Encoded:
+    points = encoded.points
+    return Encoded(encoded.mean[rows], None if points is None else points[rows])

@@ -1,0 +1,165 @@
+"""A weight over the epochs of a run: what it learns from one, and how the next is weighed by it.
+
+The first process keeps the bank and learns; all others are told, so that each weighs alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from lightning_fabric import Fabric
+from torch import Tensor, nn
+
+from trope.encoders import encode
+from trope.neighbors import Chain
+from trope.runtime import generator
+from trope.training.bank import Bank
+from trope.training.steps import Step
+from trope.training.task import Task
+from trope.views import View
+from trope.weights import PairWeight, ViewWeight, chain_of, effective
+from trope.weights.weight import Batches, Weights
+
+
+class Known(nn.Module):
+    """What a weight has learned, in tensors that a state keeps like those of a model."""
+
+    def __init__(self, blank: Mapping[str, np.ndarray]) -> None:
+        super().__init__()
+        for name, array in blank.items():
+            self.register_buffer(name, torch.from_numpy(array))
+
+    def learn(self, found: Mapping[str, np.ndarray]) -> None:
+        """Put new numbers in the place of the old."""
+        for name, buffer in self.named_buffers():
+            buffer.copy_(torch.from_numpy(np.ascontiguousarray(found[name])))
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """By name."""
+        return {name: buffer.numpy() for name, buffer in self.named_buffers()}
+
+
+class Weighing:
+    """The weights of a run's steps, of which the first epoch has none but equal ones."""
+
+    def __init__(
+        self, task: Task, batch: int, seed: int, folder: Path, fabric: Fabric, fresh: bool
+    ) -> None:
+        assert task.weight is not None
+        self.task, self.weight, self.seed, self.fabric = task, task.weight, seed, fabric
+        self.batch, self.folder, self.fresh = batch, folder, fresh
+        self.known = Known(self.weight.blank(self.shape))
+        self._epoch, self._weights = -1, np.empty((0, 0))
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """Of the bank."""
+        head = self.task.plan.head
+        return 2, len(self.task.train), head.senses if self.weight.by_sense else 1, head.size
+
+    @cached_property
+    def bank(self) -> Bank | None:
+        """Kept by the first process, where the weight looks at it."""
+        if "bank" not in self.weight.needs or not self.fabric.is_global_zero:
+            return None
+        return Bank(self.folder, self.shape, self.fresh)
+
+    @cached_property
+    def chain(self) -> Chain | None:
+        """Steps to the neighbors of each pair."""
+        return None if self.task.around is None else chain_of(self.task.around)
+
+    def kept(self, step: Step, view: View) -> None:
+        """Note where the pairs of a step are."""
+        if self.bank is not None:
+            self.bank.write(step.pairs, view)
+
+    def flush(self) -> None:
+        """Before the state is saved."""
+        if self.bank is not None:
+            self.bank.flush()
+
+    def seen(self, step: Step, view: View, epoch: int) -> View:
+        """The view with the weights in it that its loss applies."""
+        if not isinstance(self.weight, ViewWeight):
+            return view
+        known, device = None, view.image.mean.device
+        if epoch and "bank" in self.weight.needs:
+            known = {name: buffer.to(device) for name, buffer in self.known.named_buffers()}
+        barred = self._barred(step, known) if known is not None and "rows" in known else None
+        return self.weight.seen(view, known, barred, self._random(epoch, str(step.number)))
+
+    def weighed(self, step: Step, losses: Float[Tensor, " n"], epoch: int) -> Float[Tensor, " n"]:
+        """The losses of a step's pairs by their weights."""
+        if not isinstance(self.weight, PairWeight):
+            return losses
+        weights = torch.from_numpy(self.weights(epoch)[step.number])
+        return losses * weights.to(losses.device, losses.dtype)
+
+    def weights(self, epoch: int) -> Weights:
+        """Of all steps of an epoch."""
+        if epoch != self._epoch:
+            self._epoch, self._weights = epoch, self._over(epoch)
+        return self._weights
+
+    def learn(self, epoch: int) -> None:
+        """What the weights of this epoch, which now begins, are made of."""
+        if "bank" not in self.weight.needs:
+            return
+        found: Any = None
+        if self.bank is not None:
+            if epoch == 1:
+                self._complete(self.bank)
+            found = self.weight.learn(self.bank.points, self.chain, self._random(epoch, "learn"))
+        self.known.learn(self.fabric.broadcast(found))
+
+    def told(self, epoch: int) -> dict[str, float]:
+        """How uneven the weights of an epoch are, by the means over its steps.
+
+        The effective sample size as a share of the batch; the largest and the smallest weight of a
+        step as multiples of its mean.
+        """
+        if not isinstance(self.weight, PairWeight):
+            return {}
+        weights = self.weights(epoch)
+        means = np.maximum(weights.mean(axis=1), 1e-12)
+        return {
+            "weight_ess": float(effective(np.maximum(weights, 1e-30)).mean()),
+            "weight_largest": float((weights.max(axis=1) / means).mean()),
+            "weight_smallest": float((weights.min(axis=1) / means).mean()),
+        }
+
+    def _over(self, epoch: int) -> Weights:
+        assert isinstance(self.weight, PairWeight)
+        known: dict[str, np.ndarray] | None = self.known.arrays()
+        if self.task.density is not None:
+            known = {"density": self.task.density}
+        elif "bank" in self.weight.needs and not epoch:
+            known = None
+        return self.weight.over(known, self._order(epoch), self._random(epoch, "weigh"))
+
+    def _order(self, epoch: int) -> Batches:
+        return self.task.train.order(self.seed, epoch, self.batch, self.fabric.world_size)
+
+    def _random(self, epoch: int, *purpose: str) -> np.random.Generator:
+        return generator(self.seed, "weights", str(epoch), *purpose)
+
+    def _complete(self, bank: Bank) -> None:
+        """Encode what stood in no batch of the first epoch, the last of which was not full."""
+        rows = np.setdiff1d(np.arange(len(self.task.train)), self._order(0))
+        if len(rows):
+            image = encode(self.task.model.image, self.task.images, self.task.train.images[rows])
+            text = encode(self.task.model.text, self.task.texts, self.task.train.texts[rows])
+            bank.write(rows, View(image, text, torch.ones(len(rows), len(rows), dtype=torch.bool)))
+
+    def _barred(self, step: Step, known: Mapping[str, Tensor]) -> Tensor:
+        """Pairs of the bank that are in the batch, or are the same as one of it."""
+        rows = self.known.arrays()["rows"]
+        same = self.task.train.same(step.pairs, rows) | np.isin(rows, step.pairs)
+        return torch.from_numpy(same).to(known["rows"].device)

@@ -1,0 +1,391 @@
+"""A weight over a run: the bank, what is learned from it, how steps are weighed, how it goes on."""
+
+from __future__ import annotations
+
+import json
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import planted
+import pytest
+import torch
+
+import trope
+from trope.checkpoints import load_model, read_tensors
+from trope.data.pairs import Pairs
+from trope.errors import DataError, UsageError
+from trope.neighbors import Search, neighbors
+from trope.training import Trained, load_recipe, loop, resolve, sweep, train, weigh_run
+from trope.training.idle import idle_settings
+from trope.training.processes import launched
+from trope.training.steps import Steps, seen
+from trope.training.task import prepare
+from trope.training.weighing import Weighing
+from trope.weights import CHOICES, CombinedVal, chain_of, measured
+from trope.weights.spread import effective
+
+SHORT = [*planted.PRECOMPUTED, "training.epochs=3"]
+FEW = [*SHORT, "neighbors.k=5"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return planted.write(tmp_path_factory.mktemp("planted") / "data", rows=72)
+
+
+@pytest.fixture
+def pairs(folder: Path) -> Pairs:
+    return trope.open(folder)
+
+
+def tensors(run: Path) -> dict[str, torch.Tensor]:
+    return read_tensors(run / "model.safetensors")[0]
+
+
+def equal(left: Path, right: Path) -> bool:
+    one, other = tensors(left), tensors(right)
+    return all(torch.equal(one[name], other[name]) for name in one)
+
+
+def same_end(whole: Path, broken: Path) -> None:
+    """Models, states, figures and banks are equal, bit by bit."""
+    for name in ("model", "state"):
+        one, other = (read_tensors(run / f"{name}.safetensors") for run in (whole, broken))
+        assert one[0].keys() == other[0].keys()
+        assert all(torch.equal(one[0][key], other[0][key]) for key in one[0])
+    assert one[1] == other[1]
+    for name in ("metrics.jsonl", "bank.npy"):
+        assert (whole / name).read_bytes() == (broken / name).read_bytes(), name
+
+
+def made(pairs: Pairs, out: Path, recipe: str, *sets: str) -> loop.Loop:
+    settings = resolve(load_recipe(recipe), [*SHORT, *sets], 100)
+    task, fabric = prepare(pairs, settings, 0), launched(settings.training)
+    out.mkdir(exist_ok=True)
+    return loop.Loop(task, settings, 0, out, fabric, {}, lambda *_: None)
+
+
+def weighing(running: loop.Loop) -> Weighing:
+    assert running.weighing is not None
+    return running.weighing
+
+
+def test_the_first_epoch_has_equal_weights(pairs: Pairs, tmp_path: Path) -> None:
+    one = [*FEW, "training.epochs=1"]
+    train("diversity", pairs, tmp_path / "a", sets=one, quiet=True)
+    train("uniform-lambda", pairs, tmp_path / "b", sets=one[:-2] + one[-1:], quiet=True)
+    assert equal(tmp_path / "a", tmp_path / "b")
+
+
+def test_without_a_sign_all_epochs_have(pairs: Pairs, tmp_path: Path) -> None:
+    train("diversity", pairs, tmp_path / "a", sets=[*FEW, "weight.sign=0"], quiet=True)
+    train("uniform-lambda", pairs, tmp_path / "b", sets=SHORT, quiet=True)
+    train("diversity", pairs, tmp_path / "c", sets=FEW, quiet=True)
+    assert equal(tmp_path / "a", tmp_path / "b")
+    assert not equal(tmp_path / "a", tmp_path / "c")
+
+
+@pytest.mark.parametrize("recipe", ["angular", "infonce", "siglip", "neighborhoods", "pvse"])
+def test_a_weight_is_a_setting_of_any_recipe(pairs: Pairs, tmp_path: Path, recipe: str) -> None:
+    train(recipe, pairs, tmp_path / "plain", sets=SHORT, quiet=True)
+    sets = [*FEW, "weight.name=diversity"]
+    train(recipe, pairs, tmp_path / "run", sets=sets, quiet=True)
+    train(recipe, pairs, tmp_path / "scaled", sets=[*SHORT, "weight.name=uniform"], quiet=True)
+    assert not equal(tmp_path / "run", tmp_path / "plain")
+    assert not equal(tmp_path / "run", tmp_path / "scaled")
+    about = load_model(tmp_path / "run").description["weight"]
+    assert about["name"] == "diversity"
+    assert about["scale"] == 6.125
+
+
+def test_a_step_is_weighed_without_gradient(pairs: Pairs, tmp_path: Path) -> None:
+    running = made(pairs, tmp_path / "run", "angular", "weight.name=diversity")
+    running.progress.epoch = 1
+    scores = torch.rand(2, len(running.task.train))
+    weighing(running).known.learn({"diversity": scores.numpy()})
+    step = next(Steps(running.task, 0, 1, 16, running.fabric).steps())
+    weights = torch.from_numpy(weighing(running).weights(1)[0]).float()
+    assert weights.mean() == pytest.approx(6.125)
+    assert weights.std() > 0.01
+    alpha = 6.125 * 16 * (-scores[:, step.pairs]).softmax(dim=1)
+    assert torch.allclose(weights, 6.125 * 16 * (alpha[0] - alpha[1]).abs().softmax(dim=0))
+    view = seen(running.task, step, *running.model(step.images, step.texts), running.fabric)
+    losses = running._losses(step, view)
+    assert torch.allclose(losses, weights * running.task.loss(view))
+    grads = [
+        torch.autograd.grad((one * other).mean(), running.task.model.image.head.map.weight,
+                            retain_graph=True)[0]
+        for one, other in ((losses, torch.ones(16)), (running.task.loss(view), weights))
+    ]  # fmt: skip
+    assert torch.allclose(*grads, atol=1e-7)
+
+
+@pytest.mark.parametrize("sets", [[], ["weight.senses=max", "weight.sample=50"]])
+def test_the_bank_keeps_where_pairs_lay(pairs: Pairs, tmp_path: Path, sets: list[str]) -> None:
+    """Of 56 pairs in batches of 16, 48 pass; the others are encoded once, after the epoch."""
+    running = made(pairs, tmp_path / "run", "diversity", "neighbors.k=5", *sets)
+    train_pairs = running.task.train
+    assert len(train_pairs) % 16
+    steps = list(Steps(running.task, 0, 0, 16, running.fabric).steps())
+    for step in steps:
+        running._step(step)
+    bank = weighing(running).bank
+    assert bank is not None
+    senses = 2 if sets else 1
+    assert bank.points.shape == (2, len(train_pairs), senses, 12)
+    last = steps[-1]
+    with torch.no_grad():
+        again = running.model(last.images, last.texts)
+    for side, packed in enumerate(again):
+        points = packed[1] if sets else packed[1].mean(dim=1, keepdim=True)
+        near = torch.from_numpy(bank.points[side, last.pairs])
+        assert torch.allclose(near, points, atol=0.5)  # a step later they have moved
+        assert not torch.equal(near, points)
+    left = np.setdiff1d(np.arange(len(train_pairs)), np.concatenate([s.pairs for s in steps]))
+    assert not bank.points[:, left].any()
+    weighing(running).learn(1)
+    with torch.no_grad():
+        running.model.eval()
+        inputs = next(iter(running.task.texts.batches([train_pairs.texts[left]], None)))
+        points = running.task.model.text(*inputs)[1]
+    expected = points if sets else points.mean(dim=1, keepdim=True)
+    assert torch.allclose(torch.from_numpy(bank.points[1, left]), expected, atol=1e-6)
+    known = weighing(running).known.arrays()["diversity"]
+    if not sets:
+        around = running.task.around
+        assert around is not None
+        found = measured(chain_of(around), bank.points[1, :, 0])["diversity"]
+        assert known[1] == pytest.approx(found, abs=1e-6)
+
+
+def test_neighbors_are_those_of_the_texts(pairs: Pairs, tmp_path: Path) -> None:
+    running = made(pairs, tmp_path / "run", "diversity", "neighbors.k=5")
+    task = running.task
+    settings = running.settings
+    space = import_module("trope.training.task")._text_space(settings).vectors(pairs)
+    found = neighbors(space.values[task.train.texts], Search(5), task.train.images)
+    assert np.array_equal(task.around, found.ids)
+    assert task.near is None  # no neighbor is encoded for a weight
+
+
+def test_fewer_pairs_than_neighbors(pairs: Pairs, tmp_path: Path) -> None:
+    done = train("discrepancy", pairs, tmp_path / "run", sets=SHORT, quiet=True)
+    assert done.settings.neighbors.k == 200
+    assert 0 < done.progress.history[-1]["weight_ess"] <= 1
+
+
+def test_each_epoch_tells_how_uneven_its_weights_are(pairs: Pairs, tmp_path: Path) -> None:
+    sets = [*FEW, "weight.name=ess", "weight.share=0.6"]
+    done = train("pvse", pairs, tmp_path / "run", sets=sets, quiet=True)
+    lines = done.progress.history
+    assert [line["weight_ess"] for line in lines] == pytest.approx([1.0, 0.6, 0.6], abs=1e-4)
+    assert lines[0]["weight_largest"] == lines[0]["weight_smallest"] == 1
+    assert lines[2]["weight_largest"] > 1 > lines[2]["weight_smallest"] > 0
+    plain = train("pvse", pairs, tmp_path / "plain", sets=SHORT, quiet=True)
+    assert "weight_ess" not in plain.progress.history[0]
+    assert not (tmp_path / "plain" / "bank.npy").exists()
+
+
+def test_permuted_weights_are_a_control(pairs: Pairs, tmp_path: Path) -> None:
+    ends = [
+        train("discrepancy", pairs, tmp_path / f"{p}", sets=[*FEW, f"weight.permuted={p}"],
+              quiet=True).progress.history
+        for p in ("false", "true")
+    ]  # fmt: skip
+    assert ends[0][1]["weight_ess"] == pytest.approx(ends[1][1]["weight_ess"])
+    assert not equal(tmp_path / "false", tmp_path / "true")
+
+
+class Killed(Exception):
+    """As a process that ends at once: nothing is saved after it."""
+
+
+def killed(monkeypatch: pytest.MonkeyPatch, epoch: int, number: int, **how: Any) -> None:
+    """Begin a run and end it in the middle of a step."""
+    step = loop.Loop._step
+
+    def last(self: loop.Loop, one: Any) -> float:
+        if (self.progress.epoch, one.number) == (epoch, number) and how["out"] == self.folder:
+            raise Killed
+        return step(self, one)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop.Loop, "_step", last)
+        with pytest.raises(Killed):
+            train(**how)
+
+
+GOING = {
+    "diversity": ["neighbors.k=5"],
+    "discrepancy": ["neighbors.k=5", "weight.sample=9", "weight.senses=max"],
+    "hal": ["weight.name=hubs", "weight.share=0.2"],
+    "random-weights": [],
+}
+
+
+@pytest.mark.parametrize("recipe", GOING)
+@pytest.mark.parametrize("saving", [0.0, 300.0])
+def test_a_killed_run_goes_on_as_if_nothing_had_happened(
+    pairs: Pairs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recipe: str, saving: float
+) -> None:
+    """Saved after each step, or after each epoch: then the bank is ahead of the state."""
+    sets = [*SHORT, "text.dropout=0.2", *GOING[recipe]]
+    run = {"recipe": recipe, "data": pairs, "sets": sets, "seed": 3, "quiet": True}
+    train(**run, out=tmp_path / "whole")
+    monkeypatch.setattr(loop, "SAVE_SECONDS", saving)
+    out = tmp_path / "broken"
+    killed(monkeypatch, 0, 1, **run, out=out)
+    killed(monkeypatch, 1, 2, **run, out=out, resume=True)
+    killed(monkeypatch, 2, 1, **run, out=out, resume=True)
+    train(**run, out=out, resume=True)
+    if recipe == "random-weights":
+        assert not (out / "bank.npy").exists()
+        assert equal(tmp_path / "whole", out)
+    else:
+        same_end(tmp_path / "whole", out)
+
+
+def test_more_epochs_are_those_of_a_longer_run(pairs: Pairs, tmp_path: Path) -> None:
+    for out, epochs in (("long", 4), ("short", 2)):
+        sets = [*FEW, f"training.epochs={epochs}"]
+        train("diversity", pairs, tmp_path / out, sets=sets, quiet=True)
+    sets = [*FEW, "training.epochs=4"]
+    train("diversity", pairs, tmp_path / "short", sets=sets, resume=True, quiet=True)
+    same_end(tmp_path / "long", tmp_path / "short")
+
+
+@pytest.mark.parametrize("damage", ["gone", "cut", "other"])
+def test_without_its_bank_a_run_cannot_go_on(pairs: Pairs, tmp_path: Path, damage: str) -> None:
+    out = tmp_path / "run"
+    train("diversity", pairs, out, sets=FEW, quiet=True)
+    bank = out / "bank.npy"
+    if damage == "gone":
+        bank.unlink()
+    elif damage == "cut":
+        bank.write_bytes(bank.read_bytes()[:20])
+    else:
+        np.save(bank, np.zeros((2, 3, 1, 12), np.float32))
+    more = [*FEW, "training.epochs=4"]
+    with pytest.raises(DataError, match=r"bank.npy: (gone or damaged|has shape)"):
+        train("diversity", pairs, out, sets=more, resume=True, quiet=True)
+
+
+def swept(pairs: Pairs, out: Path, *sets: str, resume: bool = False) -> Trained:
+    known = [*FEW, "weight.share=0.5", "weight.epochs=2", "training.batch=4", *sets]
+    return train("combined-val", pairs, out, sets=known, seed=1, resume=resume, quiet=True)
+
+
+def test_the_ratio_is_chosen_on_validation_and_the_choice_goes_on(
+    pairs: Pairs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    swept(pairs, whole)
+    found = json.loads((whole / "sweep.json").read_text())["found"]
+    assert list(found) == [f"{b}:{g}" for b, g in CHOICES]
+    best = max(found, key=found.__getitem__)
+    about = load_model(whole).description["weight"]
+    assert f"{about['beta']:.0f}:{about['gamma']:.0f}" == best
+    assert not (whole / "sweep").exists()
+    step = loop.Loop._step
+
+    def last(self: loop.Loop, one: Any) -> float:
+        if self.folder.name == "2-1" and self.progress.epoch == 1:
+            raise Killed
+        return step(self, one)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop.Loop, "_step", last)
+        with pytest.raises(Killed):
+            swept(pairs, broken)
+    assert len(json.loads((broken / "sweep.json").read_text())["found"]) == 2
+    assert (broken / "sweep" / "2-1" / "state.safetensors").exists()
+    swept(pairs, broken, resume=True)
+    assert json.loads((broken / "sweep.json").read_text())["found"] == found
+    same_end(whole, broken)
+    more = swept(pairs, broken, "training.epochs=4", resume=True)  # nothing is chosen again
+    assert more.progress.epoch == 4
+
+
+def test_a_sweep_with_other_settings_does_not_count(
+    pairs: Pairs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ratios: list[Any] = []
+
+    def watched(settings: Any, part: Pairs, folder: Path, **_: Any) -> Any:
+        ratios.append(settings.weight["beta"] / settings.weight["gamma"])
+        folder.mkdir(parents=True)
+        if len(ratios) == 3:
+            raise Killed
+        counts = [int((np.array(p.column("split").to_pylist()) == "train").sum())
+                  for p in (part, pairs)]  # fmt: skip
+        assert counts[0] == counts[1] / 2
+        return type("Done", (), {"best": -abs(ratios[-1] - 0.25)})()
+
+    monkeypatch.setattr(import_module("trope.training.train"), "_trained", watched)
+    with pytest.raises(Killed):
+        swept(pairs, tmp_path / "run")
+    swept(pairs, tmp_path / "run", "head.size=8")
+    assert len(ratios) == 3 + 9
+    about = load_model(tmp_path / "run").description["weight"]
+    assert (about["beta"], about["gamma"]) == (1.0, 4.0)
+
+
+def test_a_given_ratio_is_taken(pairs: Pairs, tmp_path: Path) -> None:
+    sets = [*FEW, "weight.beta=1", "weight.gamma=4"]
+    train("combined-val", pairs, tmp_path / "run", sets=sets, quiet=True)
+    assert not (tmp_path / "run" / sweep.FILE).exists()
+    weight = prepare(pairs, resolve(load_recipe("combined-val"), sets, 100), 0).weight
+    assert isinstance(weight, CombinedVal)
+    assert weight.chosen
+
+
+def test_settings_of_weights_that_change_nothing() -> None:
+    def idle(*sets: str) -> dict[str, str]:
+        return idle_settings(resolve(load_recipe("angular"), sets, 100))
+
+    assert "neighbors.k" in idle("weight.name=random")
+    assert "neighbors.k" not in idle("weight.name=diversity")
+    assert "neighbors.space" not in idle("weight.name=density")
+    assert "weight.steps" in idle("weight.name=diversity")
+    assert "weight.steps" not in idle("weight.name=discrepancy")
+    assert "weight.senses" in idle("weight.name=diversity")
+    assert "weight.senses" not in idle("weight.name=diversity", "head.senses=2")
+
+
+def test_a_recipe_loses_its_weight() -> None:
+    assert resolve(load_recipe("diversity"), ["weight=none"], 100).weight is None
+
+
+def test_the_weights_of_a_finished_run(pairs: Pairs, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    train("discrepancy", pairs, out, sets=[*FEW, "weight.scale=3"], quiet=True)
+    found = weigh_run(out, pairs)
+    n = len(found.train)
+    assert found.weighed.weights.shape == (n,)
+    assert found.weighed.weights.mean() == pytest.approx(3.0)
+    assert {name: both.shape for name, both in found.weighed.scores.items()} == {
+        "diversity": (2, n),
+        "discrepancy": (2, n),
+    }
+    ids = [pairs.ids[row] for row in found.rows]
+    assert set(ids) == set(pairs.in_split("train").ids)
+    assert found.text.points is not None
+    means = found.text.points.mean(dim=1).numpy()
+    expected = measured(chain_of(found.around), means)["discrepancy"]
+    assert found.weighed.scores["discrepancy"][1] == pytest.approx(expected, abs=1e-6)
+    other = weigh_run(out, pairs, {"name": "ess", "share": 0.5}).weighed
+    assert effective(other.weights) == pytest.approx(0.5, abs=1e-6)
+    with pytest.raises(UsageError, match="weight 'rank': looks at no neighbors"):
+        weigh_run(out, pairs, {"name": "rank"})
+
+
+@pytest.mark.parametrize("recipe", ["angular", "mithun"])
+def test_a_run_without_such_a_weight_can_be_weighed_too(
+    pairs: Pairs, tmp_path: Path, recipe: str
+) -> None:
+    train(recipe, pairs, tmp_path / "run", sets=SHORT, quiet=True)
+    found = weigh_run(tmp_path / "run", pairs)
+    assert found.weighed.weights.mean() == pytest.approx(6.125)
+    assert len(found.image.mean) == len(found.train)
