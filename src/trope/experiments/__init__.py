@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from trope.experiments.complementary import EXPERIMENT as COMPLEMENTARY
 from trope.experiments.folder import run_in
 from trope.experiments.mined_positives import EXPERIMENT as MINED_POSITIVES
 from trope.experiments.neighborhoods import EXPERIMENT as NEIGHBORHOODS
@@ -13,6 +14,7 @@ from trope.experiments.small_data import EXPERIMENT as SMALL_DATA
 from trope.experiments.spec import Experiment, Findings
 
 EXPERIMENTS: dict[str, Experiment] = {
+    "complementary": COMPLEMENTARY,
     "mined-positives": MINED_POSITIVES,
     "neighborhoods": NEIGHBORHOODS,
     "small-data": SMALL_DATA,

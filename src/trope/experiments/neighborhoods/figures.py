@@ -5,24 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trope.experiments.runs.tables import cell, gap, points, spans, spread
+from trope.experiments.runs.recipes import ENCODERS, comparisons, gaps, recipes, values
+from trope.experiments.runs.tables import cell
 from trope.reports.plots import Panel
 from trope.reports.tables import Table
 
 Results = Mapping[str, Any]
 
-ENCODERS = {
-    "sentence": "Frozen sentence features",
-    "sentence-tuned": "Sentence encoder trained along",
-    "gru": "GRU over words",
-}
-DIRECTIONS = {
-    "image_to_text": "image to text",
-    "text_to_image": "text to image",
-    "both": "mean of both",
-}
-
-
+WAYS = 5
 MODALITIES = {"image": "images", "text": "texts", "within": "mean of both"}
 
 
@@ -32,39 +22,22 @@ def tables(results: Results) -> tuple[Table, ...]:
         table
         for encoder, found in results["encoders"].items()
         for table in (
-            _recipes(ENCODERS[encoder], found),
-            _comparisons(f"{ENCODERS[encoder]}: paired differences", found, DIRECTIONS),
+            recipes(encoder, found, WAYS),
+            comparisons(f"{ENCODERS[encoder]}: paired differences", found),
             _kept(ENCODERS[encoder], found, results["chance"]),
-            _comparisons(f"{ENCODERS[encoder]}: neighbors kept, differences", found, MODALITIES),
+            comparisons(f"{ENCODERS[encoder]}: neighbors kept, differences", found, MODALITIES),
         )
     )
 
 
 def panels(results: Results) -> tuple[Panel, ...]:
     """For each text encoder: recall of every recipe to the left, paired differences right."""
+    chance = results["chance"]["image_to_text"]
     return tuple(
         panel
         for encoder, found in results["encoders"].items()
-        for panel in (
-            _values(encoder, found, results["chance"]["image_to_text"]),
-            _gaps(found),
-        )
+        for panel in (values(encoder, found, WAYS, chance), gaps(found, WAYS))
     )
-
-
-def _recipes(title: str, found: Results) -> Table:
-    columns = ["recipe", *DIRECTIONS.values(), "seeds differ by", "validation", "s a run"]
-    rows = [
-        [
-            recipe,
-            *(cell(known[side]) for side in DIRECTIONS),
-            spread(known["both"]),
-            f"{_mean(known['validation']):.3f}",
-            f"{_mean(known['seconds']):.0f}",
-        ]
-        for recipe, known in found["recipes"].items()
-    ]
-    return Table(f"{title}: 5-way Recall@1", columns, rows)
 
 
 def _kept(title: str, found: Results, chance: Results) -> Table:
@@ -75,34 +48,3 @@ def _kept(title: str, found: Results, chance: Results) -> Table:
     by_chance = [chance["image"], chance["text"], (chance["image"] + chance["text"]) / 2]
     rows.append(["by chance", *(f"{share:.3f}" for share in by_chance)])
     return Table(f"{title}: neighbors kept", ["recipe", *MODALITIES.values()], rows)
-
-
-def _comparisons(title: str, found: Results, sides: Mapping[str, str]) -> Table:
-    """Differences on some sides; the last of them is the mean, which the verdict goes by."""
-    mean = list(sides)[-1]
-    rows = [
-        [
-            f"{pair['left']} − {pair['right']}",
-            *(gap(pair[side]) for side in sides),
-            points(pair[mean]["detectable"]),
-            pair[mean]["verdict"],
-        ]
-        for pair in found["comparisons"]
-    ]
-    return Table(title, ["points", *sides.values(), "detectable", "verdict"], rows)
-
-
-def _values(encoder: str, found: Results, chance: float) -> Panel:
-    known = {recipe: values["both"] for recipe, values in found["recipes"].items()}
-    return Panel(ENCODERS[encoder], "5-way Recall@1", estimates=spans(known), mark=chance)
-
-
-def _gaps(found: Results) -> Panel:
-    known = {f"{p['left']} − {p['right']}": p["both"] for p in found["comparisons"]}
-    return Panel(
-        "Paired differences", "difference in 5-way Recall@1", estimates=spans(known), mark=0.0
-    )
-
-
-def _mean(values: list[float]) -> float:
-    return sum(values) / len(values)

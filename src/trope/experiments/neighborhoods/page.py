@@ -8,17 +8,12 @@ from typing import Any
 
 from trope.config import plain
 from trope.experiments.neighborhoods import Neighborhoods
-from trope.experiments.neighborhoods.figures import ENCODERS, tables
+from trope.experiments.neighborhoods.figures import tables
+from trope.experiments.runs.recipes import ENCODERS, ranking, verdict
 from trope.experiments.runs.tables import command, gap, listed, made, points
 
 Results = Mapping[str, Any]
 
-SAID = {
-    "better": "is better than",
-    "worse": "is worse than",
-    "equal": "does as well as",
-    "undecided": "cannot be told from",
-}
 PVSE = """\
 - `pvse` learns by the triplet loss, as its paper does, and `pvse-neighborhoods` by the angular
   loss, as paper 004 does: that pair differs in both the loss and the neighbors.
@@ -68,15 +63,9 @@ def _shows(results: Results) -> str:
 
 
 def _lines(found: Results) -> list[str]:
-    values = {recipe: known["both"]["value"] for recipe, known in found["recipes"].items()}
-    ranked = sorted(values, key=lambda recipe: -values[recipe])
-    order = ", ".join(f"`{recipe}` {values[recipe]:.3f}" for recipe in ranked)
-    return [f"Recall@1, mean of both ways: {order}.", *map(_verdict, found["comparisons"])]
+    order = f"Recall@1, mean of both ways: {ranking(found)}."
+    return [order, *(f"{verdict(pair)}. {_kept(pair)}" for pair in found["comparisons"])]
 
 
-def _verdict(pair: Results) -> str:
-    known, kept = pair["both"], pair["within"]
-    sentence = f"`{pair['left']}` {SAID[known['verdict']]} `{pair['right']}`: {gap(known)} points"
-    if known["verdict"] == "undecided":
-        sentence += f"; a difference of {points(known['detectable'])} would have been seen"
-    return f"{sentence}. Neighbors kept: {gap(kept)} points, {kept['verdict']}."
+def _kept(pair: Results) -> str:
+    return f"Neighbors kept: {gap(pair['within'])} points, {pair['within']['verdict']}."

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from trope import config
 from trope.data.documents import dumps
 from trope.data.pairs import Pairs
 from trope.data.splits import split
+from trope.experiments.runs.measure import USUAL, Measure
 from trope.training import Recipe, load_recipe, resolve
 from trope.training.idle import refuse_idle
 from trope.training.settings import WORDS_ONLY
@@ -56,10 +57,11 @@ def resolved(variant: Variant, pairs: Pairs) -> Recipe:
     return settings
 
 
-def name(run: Run, settings: Recipe, pairs: Pairs, part: str) -> str:
+def name(run: Run, settings: Recipe, pairs: Pairs, part: str, measure: Measure = USUAL) -> str:
     """A file name that holds for these settings, this data and this seed, and no other."""
     chosen = {k: v for k, v in config.plain(settings).items() if k not in WORDS_ONLY}
     made_of = [FORM, pairs.fingerprint, chosen, run.variant.recipe, run.seed, part]
+    made_of += [] if measure == USUAL else [asdict(measure)]
     key = hashlib.blake2b(dumps(made_of), digest_size=8).hexdigest()
     words = re.sub(r"[^a-z0-9.=]+", "-", run.variant.name.lower()).strip("-")
     return f"{words[:60]}-{run.seed}-{key}"

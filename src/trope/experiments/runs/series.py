@@ -13,6 +13,7 @@ from trope.data.pairs import Pairs
 from trope.data.readers import open
 from trope.data.splits import split
 from trope.errors import DataError, TropeError
+from trope.experiments.runs.measure import USUAL, Measure
 from trope.experiments.runs.outcome import Outcome
 from trope.experiments.runs.plan import Run, Variant, name, ordered, resolved
 from trope.experiments.runs.pool import shared_out
@@ -31,6 +32,7 @@ def train_all(
     parts: Path,
     *,
     part: str = "test",
+    measure: Measure = USUAL,
     workers: int = 0,
     finished: bool = False,
 ) -> Series:
@@ -40,9 +42,13 @@ def train_all(
     """
     pairs = open(data)
     settings = {variant: resolved(variant, pairs) for variant in variants}
-    jobs = [
-        Job(run, data, part, parts / f"{name(run, settings[run.variant], pairs, part)}.safetensors")
+    names = {
+        run: name(run, settings[run.variant], pairs, part, measure)
         for run in ordered(variants, seeds)
+    }
+    jobs = [
+        Job(run, data, part, parts / f"{named}.safetensors", measure)
+        for run, named in names.items()
     ]
     known = {job.run: found for job in jobs if (found := Outcome.load(job.part))}
     if finished:

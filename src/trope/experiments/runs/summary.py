@@ -28,10 +28,11 @@ def described(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """All figures of one variant: by direction and modality, validation, effort."""
     about = [outcome.about for outcome in outcomes]
     return {
-        **{side: _mean(outcomes, side) for side in SIDES},
+        **{side: _mean(outcomes, side) for side in _sides(outcomes)},
         "validation": [(a["val_image_to_text"] + a["val_text_to_image"]) / 2 for a in about],
         "epochs": [a["epochs"] for a in about],
         "seconds": [a["seconds"] for a in about],
+        "weights": [some for a in about if (some := a.get("weights"))],
     }
 
 
@@ -51,7 +52,13 @@ def whole(series: Mapping[str, Sequence[Outcome]]) -> dict[str, Any]:
 
 def contrast(left: Sequence[Outcome], right: Sequence[Outcome], least: float) -> dict[str, Any]:
     """Left minus right in each direction, run by run with the same seed."""
-    return {side: _difference(left, right, side, least) for side in SIDES}
+    return {side: _difference(left, right, side, least) for side in _sides(left)}
+
+
+def _sides(outcomes: Sequence[Outcome]) -> list[str]:
+    """The sides that were measured, and the means of two that were."""
+    there = outcomes[0].answers.keys()
+    return [side for side in SIDES if set(BOTH.get(side, (side,))) <= there]
 
 
 def table(outcomes: Sequence[Outcome], side: str) -> tuple[Table, Clusters]:

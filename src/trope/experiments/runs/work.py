@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -14,7 +16,7 @@ from trope import config
 from trope.data.pairs import Pairs
 from trope.data.readers import open
 from trope.errors import DataError, TropeError
-from trope.experiments.runs.measure import measured
+from trope.experiments.runs.measure import USUAL, Measure, measured
 from trope.experiments.runs.outcome import Outcome
 from trope.experiments.runs.plan import Run
 from trope.runtime import commit
@@ -31,6 +33,7 @@ class Job:
     data: Path
     split: str
     part: Path
+    measure: Measure = USUAL
 
     @property
     def folder(self) -> Path:
@@ -54,7 +57,7 @@ def perform(job: Job) -> str:
             resume=resume,
             quiet=True,
         )
-        found, chance = measured(job.folder, pairs, job.split)
+        found, chance = measured(job.folder, pairs, job.split, job.measure)
         about = _about(job, trained) | {"chance": chance, "resumed": resume}
         about["seconds"] = time.monotonic() - started
         Outcome(found, about).save(job.part)
@@ -80,6 +83,16 @@ def _takeable(folder: Path) -> bool:
     return False
 
 
+def _weights(history: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """How uneven the weights of pairs were, the mean over epochs but the first, which has none."""
+    names = sorted({name for line in history for name in line if name.startswith("weight_")})
+    later = history[1:] or history
+    return {
+        name.removeprefix("weight_"): sum(line[name] for line in later) / len(later)
+        for name in names
+    }
+
+
 def _about(job: Job, trained: Trained) -> dict[str, object]:
     progress = trained.progress
     best = progress.history[progress.best_epoch]
@@ -92,6 +105,7 @@ def _about(job: Job, trained: Trained) -> dict[str, object]:
         "epochs": progress.epoch,
         "best_epoch": progress.best_epoch + 1,
         **{name: best[name] for name in VALIDATED},
+        "weights": _weights(progress.history),
         "commit": commit(),
         "settings": config.plain(trained.settings),
     }

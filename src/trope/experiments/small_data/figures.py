@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from trope.experiments.runs.recipes import ENCODERS
 from trope.experiments.runs.tables import cell, gap, listed, points, spans, spread
 from trope.reports.plots import Panel
 from trope.reports.tables import Table
@@ -12,11 +13,6 @@ from trope.reports.tables import Table
 Results = Mapping[str, Any]
 
 PRESENT, PAPERS = "small-data settings", "the papers' settings"
-ENCODERS = {
-    "sentence": "Frozen sentence features",
-    "sentence-tuned": "Sentence encoder trained along",
-    "gru": "GRU over words",
-}
 
 
 def tables(results: Results) -> tuple[Table, ...]:

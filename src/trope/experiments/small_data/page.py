@@ -7,9 +7,10 @@ from importlib import resources
 from typing import Any
 
 from trope.config import plain
+from trope.experiments.runs.recipes import ENCODERS
 from trope.experiments.runs.tables import command, gap, listed, made, points
 from trope.experiments.small_data import SmallData
-from trope.experiments.small_data.figures import ENCODERS, ranked, tables
+from trope.experiments.small_data.figures import ranked, tables
 
 Results = Mapping[str, Any]
 

@@ -1,0 +1,72 @@
+"""The study: every weighting with every text encoder by every seed, against the same unweighted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from trope.experiments.complementary import BASE, MODERN, Complementary
+from trope.experiments.complementary.figures import panels, tables
+from trope.experiments.complementary.page import page
+from trope.experiments.runs import Measure, Series, Variant, contrast, described, train_all
+from trope.experiments.runs.summary import whole
+from trope.experiments.spec import Findings
+
+PERMUTED = ", permuted"
+
+
+def run(data: Path, parts: Path, settings: Complementary) -> Findings:
+    """Train, compare in pairs, and describe what came out."""
+    found = train_all(
+        [variant for encoder in settings.encoders for variant in _variants(encoder, settings)],
+        settings.seeds,
+        data,
+        parts,
+        part=settings.split,
+        measure=Measure(settings.ways, kept=False),
+        workers=settings.workers,
+        finished=settings.finished,
+    )
+    results = {
+        "data": data.resolve().name,
+        "ways": settings.ways,
+        **whole(found),
+        "encoders": {encoder: _encoder(found, encoder, settings) for encoder in settings.encoders},
+    }
+    return Findings(results, tables(results), panels(results), page)
+
+
+def _variants(encoder: str, settings: Complementary) -> list[Variant]:
+    every = (f"text.encoder={encoder}", *settings.sets)
+    given = [Variant(_name(recipe, encoder), recipe, every) for recipe in settings.recipes]
+    own = [
+        Variant(_name(name, encoder), BASE, (*every, *changes))
+        for name, changes in settings.own.items()
+    ]
+    return given + own
+
+
+def _name(recipe: str, encoder: str) -> str:
+    return f"{recipe}, {encoder}"
+
+
+def _encoder(found: Series, encoder: str, settings: Complementary) -> dict[str, Any]:
+    """All figures of one text encoder: each recipe alone, and the pairs."""
+    names = [*settings.recipes, *settings.own]
+    outcomes = {name: found[_name(name, encoder)] for name in names}
+    return {
+        "recipes": {name: described(known) for name, known in outcomes.items()},
+        "comparisons": [
+            {"left": left, "right": right}
+            | contrast(outcomes[left], outcomes[right], settings.least)
+            for left, right in _pairs(names)
+        ],
+    }
+
+
+def _pairs(names: list[str]) -> list[tuple[str, str]]:
+    """All against the unweighted model, and what was permuted against what was not."""
+    faced = [(name, BASE) for name in names if name not in (BASE, MODERN)]
+    modern = [(BASE, MODERN)] if MODERN in names else []
+    controls = [(name, name + PERMUTED) for name in names if name + PERMUTED in names]
+    return modern + faced + controls

@@ -1,0 +1,102 @@
+"""The experiment end to end on planted pairs: figures, page, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from planted_pairs import QUICK, write
+
+from trope import config
+from trope.errors import UsageError
+from trope.experiments import Findings, run
+from trope.experiments.complementary import OWN, RECIPES, Complementary
+from trope.experiments.complementary.page import page
+from trope.experiments.complementary.study import _pairs
+from trope.training import load_recipe, recipe_names, resolve
+
+FEW = (
+    'recipes=["infonce", "pvse", "diversity", "mithun"]',
+    'own={"ess"=["weight.name=ess"], "ess, permuted"=["weight.name=ess", "weight.permuted=true"]}',
+    'encoders=["gru"]',
+    "seeds=2",
+    "ways=6",
+    "workers=1",
+    f"sets={json.dumps(QUICK)}",
+)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Findings]:
+    home = tmp_path_factory.mktemp("made")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TROPE_CACHE", str(home / "cache"))
+        data = write(home / "pairs")
+        return home / "out", run("complementary", data, home / "out", sets=FEW)
+
+
+def results(out: Path) -> dict[str, Any]:
+    return dict(orjson.loads((out / "results.json").read_bytes()))
+
+
+def test_every_weighting_is_compared_with_the_unweighted(made: tuple[Path, Findings]) -> None:
+    document = results(made[0])
+    assert document["chance"]["image_to_text"] == pytest.approx(1 / 6)
+    found = document["encoders"]["gru"]
+    names = ["infonce", "pvse", "diversity", "mithun", "ess", "ess, permuted"]
+    assert list(found["recipes"]) == names
+    pairs = [(pair["left"], pair["right"]) for pair in found["comparisons"]]
+    assert pairs == [
+        ("pvse", "infonce"),
+        ("diversity", "pvse"),
+        ("mithun", "pvse"),
+        ("ess", "pvse"),
+        ("ess, permuted", "pvse"),
+        ("ess", "ess, permuted"),
+    ]
+    assert {"image", "text", "within"}.isdisjoint(found["recipes"]["pvse"])
+
+
+def test_how_uneven_weights_were_is_kept(made: tuple[Path, Findings]) -> None:
+    known = results(made[0])["encoders"]["gru"]["recipes"]
+    assert known["pvse"]["weights"] == known["mithun"]["weights"] == []
+    for name in ("diversity", "ess", "ess, permuted"):
+        for one in known[name]["weights"]:
+            assert 0 < one["ess"] <= 1
+            assert one["smallest"] <= 1 <= one["largest"]
+    assert all(one["ess"] < 0.9 for one in known["ess"]["weights"])
+
+
+def test_tables_plot_and_page_are_written(made: tuple[Path, Findings]) -> None:
+    out, findings = made
+    text = (out / "complementary.md").read_text()
+    assert all(table.markdown() in text for table in findings.tables)
+    assert "6-way Recall@1" in text
+    assert "`weight.permuted=true`" in text
+    assert not any(word in text for word in ("nan", "None", "inf)"))
+    assert (out / "complementary.png").read_bytes().startswith(b"\x89PNG")
+    assert page(results(out)) == text
+
+
+def test_all_recipes_are_there_and_all_changes_change_something() -> None:
+    assert set(RECIPES) <= set(recipe_names())
+    base = resolve(load_recipe("pvse"), [], 100)
+    assert len({str(resolve(load_recipe("pvse"), list(sets), 100)) for sets in OWN.values()}) == 3
+    assert all(resolve(load_recipe("pvse"), list(sets), 100) != base for sets in OWN.values())
+    assert _pairs(["pvse", "hal"]) == [("hal", "pvse")]
+
+
+@pytest.mark.parametrize(
+    ("sets", "said"),
+    [
+        (['recipes=["hal"]'], "recipes must have pvse"),
+        (['own={"pvse"=[]}'], "'pvse' is a recipe"),
+        (["ways=1"], "ways at least 2"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(sets: list[str], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        config.override(Complementary(), sets)
