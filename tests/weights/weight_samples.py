@@ -32,7 +32,7 @@ def case(count: int, near: int, senses: int, full: bool, seed: int) -> Case:
 cases = st.builds(
     case,
     count=st.integers(2, 9),
-    near=st.integers(1, 4),
+    near=st.integers(1, 7),
     senses=st.sampled_from([1, 3]),
     full=st.booleans(),
     seed=st.integers(0, 2**31),

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from lightning_fabric import Fabric
 from torch import Tensor, nn
 
@@ -89,10 +89,8 @@ class Weighing:
         """The view with the weights in it that its loss applies."""
         if not isinstance(self.weight, ViewWeight):
             return view
-        known, device = None, view.image.mean.device
-        if epoch and "bank" in self.weight.needs:
-            known = {name: buffer.to(device) for name, buffer in self.known.named_buffers()}
-        barred = self._barred(step, known) if known is not None and "rows" in known else None
+        known = self._here if epoch and "bank" in self.weight.needs else None
+        barred = self._barred(step) if known is not None and "rows" in known else None
         return self.weight.seen(view, known, barred, self._random(epoch, str(step.number)))
 
     def weighed(self, step: Step, losses: Float[Tensor, " n"], epoch: int) -> Float[Tensor, " n"]:
@@ -118,6 +116,7 @@ class Weighing:
                 self._complete(self.bank)
             found = self.weight.learn(self.bank.points, self.chain, self._random(epoch, "learn"))
         self.known.learn(self.fabric.broadcast(found))
+        vars(self).pop("_here", None)  # to be moved to the device anew
 
     def told(self, epoch: int) -> dict[str, float]:
         """How uneven the weights of an epoch are, by the means over its steps.
@@ -137,7 +136,9 @@ class Weighing:
 
     def _over(self, epoch: int) -> Weights:
         assert isinstance(self.weight, PairWeight)
-        known: dict[str, np.ndarray] | None = self.known.arrays()
+        known: dict[str, np.ndarray] | None = {
+            name: array.astype(np.float64) for name, array in self.known.arrays().items()
+        }
         if self.task.density is not None:
             known = {"density": self.task.density}
         elif "bank" in self.weight.needs and not epoch:
@@ -158,8 +159,13 @@ class Weighing:
             text = encode(self.task.model.text, self.task.texts, self.task.train.texts[rows])
             bank.write(rows, View(image, text, torch.ones(len(rows), len(rows), dtype=torch.bool)))
 
-    def _barred(self, step: Step, known: Mapping[str, Tensor]) -> Tensor:
+    @cached_property
+    def _here(self) -> dict[str, Tensor]:
+        """What is known, where the model is."""
+        return {name: value.to(self.fabric.device) for name, value in self.known.named_buffers()}
+
+    def _barred(self, step: Step) -> Bool[Tensor, "b m"]:
         """Pairs of the bank that are in the batch, or are the same as one of it."""
-        rows = self.known.arrays()["rows"]
+        rows = self.known.get_buffer("rows").numpy()
         same = self.task.train.same(step.pairs, rows) | np.isin(rows, step.pairs)
-        return torch.from_numpy(same).to(known["rows"].device)
+        return torch.from_numpy(same).to(self.fabric.device)
