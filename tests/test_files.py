@@ -322,3 +322,9 @@ def test_write_json(tmp_path: Path) -> None:
         write_json(path, {"bad": object()})
     assert orjson.loads(path.read_bytes())["न्याय"][0] == 1
     assert partials(tmp_path) == []
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="a folder in which nothing can be made")
+def test_where_no_folder_can_ever_be_made_is_told() -> None:
+    with pytest.raises(TropeError, match="/proc/"), replacing_folder(Path("/proc/run")):
+        pass

@@ -18,6 +18,7 @@ from trope.errors import TropeError, UsageError
 
 DISK = frozenset([errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO])
 JSON = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_SERIALIZE_NUMPY
+VANISHED = 1_000  # times that a folder may be gone at once after it was made
 
 
 @contextmanager
@@ -153,15 +154,17 @@ def _copy(source: Path, target: Path) -> None:
 
 def _lock(folder: Path) -> int:
     """A handle on the folder that bears this name once the lock is ours: it may have been moved."""
+    vanished = 0
     while True:
         with _told(folder):
             try:
                 folder.mkdir(parents=True, exist_ok=True)
                 handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
             except (FileExistsError, FileNotFoundError):
-                if folder.exists() or folder.is_symlink():
+                vanished += 1  # by others it is moved or taken away now and then, not every time
+                if vanished == VANISHED or folder.exists() or folder.is_symlink():
                     raise
-                continue  # moved, or taken away by one that gave up, just now
+                continue
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)
             with suppress(FileNotFoundError):
