@@ -101,7 +101,6 @@ def test_every_default_change_is_one(encoder: str) -> None:
         assert resolve(recipe, (*chosen, *changes), 0) != present, name
 
 
-@pytest.mark.skipif(not (DOCS / "small-data.json").exists(), reason="not measured yet")
 def test_the_page_of_the_docs_is_what_the_command_writes() -> None:
     document = orjson.loads((DOCS / "small-data.json").read_bytes())
     assert page(document) == (DOCS / "small-data.md").read_text(encoding="utf-8")
