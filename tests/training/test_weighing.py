@@ -28,6 +28,7 @@ from trope.weights.spread import effective
 
 SHORT = [*planted.PRECOMPUTED, "training.epochs=3"]
 FEW = [*SHORT, "neighbors.k=5"]
+WHY = {"weight_deviation", "weight_agreement", "weight_steadiness"}
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +105,7 @@ def test_a_step_is_weighed_without_gradient(pairs: Pairs, tmp_path: Path) -> Non
     running = made(pairs, tmp_path / "run", "angular", "weight.name=diversity")
     running.progress.epoch = 1
     scores = torch.rand(2, len(running.task.train))
-    weighing(running).known.learn({"diversity": scores.numpy()})
+    weighing(running).known.learn({"diversity": scores.numpy(), "steadiness": np.zeros(1)})
     step = next(Steps(running.task, 0, 1, 16, running.fabric).steps())
     weights = torch.from_numpy(weighing(running).weights(1)[0]).float()
     assert weights.mean() == pytest.approx(6.125)
@@ -183,6 +184,10 @@ def test_each_epoch_tells_how_uneven_its_weights_are(pairs: Pairs, tmp_path: Pat
     assert [line["weight_ess"] for line in lines] == pytest.approx([1.0, 0.6, 0.6], abs=1e-4)
     assert lines[0]["weight_largest"] == lines[0]["weight_smallest"] == 1
     assert lines[2]["weight_largest"] > 1 > lines[2]["weight_smallest"] > 0
+    why = [{name for name in line if name in WHY} for line in lines]
+    assert why == [set(), {"weight_deviation", "weight_agreement"}, WHY]
+    assert lines[1]["weight_deviation"] > 0
+    assert abs(lines[2]["weight_steadiness"]) < 1
     plain = train("pvse", pairs, tmp_path / "plain", sets=SHORT, quiet=True)
     assert "weight_ess" not in plain.progress.history[0]
     assert not (tmp_path / "plain" / "bank.npy").exists()

@@ -23,8 +23,11 @@ from trope.training.bank import Bank
 from trope.training.steps import Step
 from trope.training.task import Task
 from trope.views import View
-from trope.weights import PairWeight, ViewWeight, chain_of, effective
+from trope.weights import PairWeight, Semantic, ViewWeight, chain_of, effective
+from trope.weights.condition import condition, steadiness
 from trope.weights.weight import Batches, Weights
+
+STEADINESS = "steadiness"  # kept with what is known: it cannot be made again from one epoch
 
 
 class Known(nn.Module):
@@ -54,7 +57,8 @@ class Weighing:
         assert task.weight is not None
         self.task, self.weight, self.seed, self.fabric = task, task.weight, seed, fabric
         self.batch, self.folder, self.fresh = batch, folder, fresh
-        self.known = Known(self.weight.blank(self.shape))
+        steady = {STEADINESS: np.zeros(1)} if isinstance(self.weight, Semantic) else {}
+        self.known = Known({**self.weight.blank(self.shape), **steady})
         self._epoch, self._weights = -1, np.empty((0, 0))
 
     @property
@@ -114,15 +118,15 @@ class Weighing:
         if self.bank is not None:
             if epoch == 1:
                 self._complete(self.bank)
-            found = self.weight.learn(self.bank.points, self.chain, self._random(epoch, "learn"))
+            found = self._learned(self.bank, epoch)
         self.known.learn(self.fabric.broadcast(found))
         vars(self).pop("_here", None)  # to be moved to the device anew
 
     def told(self, epoch: int) -> dict[str, float]:
-        """How uneven the weights of an epoch are, by the means over its steps.
+        """How uneven the weights of an epoch are, by the means over its steps, and why.
 
         The effective sample size as a share of the batch; the largest and the smallest weight of a
-        step as multiples of its mean.
+        step as multiples of its mean; what the scores are like that the weights are made of.
         """
         if not isinstance(self.weight, PairWeight):
             return {}
@@ -132,7 +136,25 @@ class Weighing:
             "weight_ess": float(effective(np.maximum(weights, 1e-30)).mean()),
             "weight_largest": float((weights.max(axis=1) / means).mean()),
             "weight_smallest": float((weights.min(axis=1) / means).mean()),
+            **{f"weight_{name}": value for name, value in self._condition(epoch).items()},
         }
+
+    def _learned(self, bank: Bank, epoch: int) -> dict[str, np.ndarray]:
+        found = dict(self.weight.learn(bank.points, self.chain, self._random(epoch, "learn")))
+        if isinstance(self.weight, Semantic):
+            steady = steadiness(self._scores(), found) if epoch > 1 else 0.0
+            found[STEADINESS] = np.array([steady])
+        return found
+
+    def _condition(self, epoch: int) -> dict[str, float]:
+        """Of the scores, from the second epoch on; their steadiness from the third."""
+        if not isinstance(self.weight, Semantic) or epoch < 1:
+            return {}
+        steady = {STEADINESS: float(self.known.arrays()[STEADINESS][0])} if epoch > 1 else {}
+        return condition(self._scores()) | steady
+
+    def _scores(self) -> dict[str, np.ndarray]:
+        return {name: v for name, v in self.known.arrays().items() if name != STEADINESS}
 
     def _over(self, epoch: int) -> Weights:
         assert isinstance(self.weight, PairWeight)

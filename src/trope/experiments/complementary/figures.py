@@ -12,6 +12,15 @@ from trope.reports.tables import Table
 
 Results = Mapping[str, Any]
 
+UNEVEN = {
+    "ess": "effective share of a batch",
+    "largest": "largest weight",
+    "smallest": "smallest weight",
+    "deviation": "deviation of scores",
+    "agreement": "images and texts",
+    "steadiness": "epoch to epoch",
+}
+
 
 def tables(results: Results) -> tuple[Table, ...]:
     """For each text encoder the recipes, the pairs, and how uneven the weights were."""
@@ -38,13 +47,12 @@ def panels(results: Results) -> tuple[Panel, ...]:
 
 def _uneven(title: str, found: Results) -> Table:
     """Of weights of pairs; those of anchors and negatives follow from each batch."""
-    columns = ["recipe", "effective share of a batch", "largest weight", "smallest weight"]
     rows = [
-        [recipe, *(_mean(known, name) for name in ("ess", "largest", "smallest"))]
+        [recipe, *(_mean(known, name) for name in UNEVEN)]
         for recipe, known in found["recipes"].items()
         if known["weights"]
     ]
-    return Table(f"{title}: how uneven weights are", columns, rows)
+    return Table(f"{title}: how uneven weights are, and why", ["recipe", *UNEVEN.values()], rows)
 
 
 def _mean(known: Results, name: str) -> str:

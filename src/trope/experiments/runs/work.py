@@ -87,10 +87,8 @@ def _weights(history: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """How uneven the weights of pairs were, the mean over epochs but the first, which has none."""
     names = sorted({name for line in history for name in line if name.startswith("weight_")})
     later = history[1:] or history
-    return {
-        name.removeprefix("weight_"): sum(line[name] for line in later) / len(later)
-        for name in names
-    }
+    each = {name: [line[name] for line in later if name in line] for name in names}
+    return {name.removeprefix("weight_"): sum(some) / len(some) for name, some in each.items()}
 
 
 def _about(job: Job, trained: Trained) -> dict[str, object]:
