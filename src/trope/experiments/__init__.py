@@ -12,12 +12,14 @@ from trope.experiments.mined_positives import EXPERIMENT as MINED_POSITIVES
 from trope.experiments.neighborhoods import EXPERIMENT as NEIGHBORHOODS
 from trope.experiments.small_data import EXPERIMENT as SMALL_DATA
 from trope.experiments.spec import Experiment, Findings
+from trope.experiments.wrong_pairs import EXPERIMENT as WRONG_PAIRS
 
 EXPERIMENTS: dict[str, Experiment] = {
     "complementary": COMPLEMENTARY,
     "mined-positives": MINED_POSITIVES,
     "neighborhoods": NEIGHBORHOODS,
     "small-data": SMALL_DATA,
+    "wrong-pairs": WRONG_PAIRS,
 }
 
 __all__ = ["EXPERIMENTS", "Experiment", "Findings", "run"]

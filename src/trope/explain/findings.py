@@ -130,6 +130,11 @@ class Findings:
             return f"HNSW recall@{self.k}: no neighbor is there to be found"
         return f"HNSW recall@{self.k} against exact on a sample of {sample:,} rows: {value:.4f}"
 
+    def shown_rows(self) -> set[int]:
+        """The rows whose pictures stand beside those of the pairs."""
+        near = (other.row for pair in self.pairs for other in pair.neighbors)
+        return {*near, *(other.row for pair in self.pairs for other in pair.lookalikes)}
+
     def document(self) -> dict[str, Any]:
         """As plain values."""
         compared = {"space": self.space, "metric": self.metric, "visual": self.visual, "k": self.k}

@@ -12,13 +12,13 @@ import pyarrow.compute as pc
 
 from trope import config
 from trope.data.pairs import Pairs
-from trope.data.splits import SplitPlan, split
 from trope.data.text import listed
 from trope.errors import UsageError
 from trope.explain.findings import Findings
 from trope.explain.page import write_page
 from trope.explain.settings import ExplainSettings
 from trope.explain.study import Study
+from trope.explain.training_rows import with_training_rows
 from trope.files import refuse_existing, replacing_folder, write_json
 from trope.runtime import provenance
 
@@ -41,13 +41,14 @@ def explain(
     rows = _rows_of(pairs, ids)
     if settings.agree is not None:
         pairs.column(settings.agree)  # refused before any work where it is missing
-    pairs, remarks = _with_training_rows(pairs, settings)
+    pairs, remarks = with_training_rows(pairs, settings.space, settings.seed)
     study = Study.of(pairs, settings)
     study.require(rows)
     found = study.findings(rows, recall, remarks)
     document = found.document() | {"config": config.plain(settings), "provenance": provenance()}
     with replacing_folder(out, fresh=True) as folder:
-        write_page(folder, pairs, found)
+        first = {pair.row for pair in found.pairs}
+        write_page(folder, "page.html", pairs, found, large=first, small=found.shown_rows())
         write_json(folder / "neighbors.json", document)
     return found, document
 
@@ -61,12 +62,3 @@ def _rows_of(pairs: Pairs, ids: Sequence[str]) -> list[int]:
             like = f"; ids look like '{pairs[0].id}'" if len(pairs) else ""
             raise UsageError(f"{pairs.root}: no pair '{name}'{like}")
     return list(rows.to_pylist())
-
-
-def _with_training_rows(pairs: Pairs, settings: ExplainSettings) -> tuple[Pairs, tuple[str, ...]]:
-    """Doc2Vec learns from training rows: where there are none, splits are made as always."""
-    train = pc.sum(pc.equal(pairs.column("split"), "train")).as_py()
-    if settings.space != "doc2vec" or train or not len(pairs):
-        return pairs, ()
-    made, report = split(pairs, SplitPlan(seed=settings.seed))
-    return made, (f"no row was in split 'train': {report.rows['train']:,} were put there",)

@@ -1,9 +1,9 @@
-"""The page: one HTML file and its pictures, without scripts and without a request to anywhere."""
+"""Pages: one HTML file and its pictures, without scripts and without a request to anywhere."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -12,7 +12,6 @@ from PIL import Image
 from trope.data.images import thumbnail
 from trope.data.pairs import Pairs
 from trope.errors import DataError
-from trope.explain.findings import Explained, Findings
 from trope.files import replacing
 from trope.runtime import progress
 
@@ -22,23 +21,24 @@ QUALITY = 82
 LONGEST = {"pair": 500, "card": 140, "id": 60}  # characters of a text that are shown
 
 
-def write_page(folder: Path, pairs: Pairs, found: Findings) -> None:
-    """Write `index.html` and the thumbnails it shows."""
-    large = {pair.row for pair in found.pairs}
+def write_page(
+    folder: Path,
+    template: str,
+    pairs: Pairs,
+    found: object,
+    *,
+    large: Iterable[int] = (),
+    small: Iterable[int] = (),
+) -> None:
+    """Write `index.html` about what was found, and thumbnails of the rows that it shows."""
+    first = set(large)
     drawn = {
-        row: _draw(folder, pairs, row, LARGE if row in large else SMALL)
-        for row in progress(sorted(set(_rows(found.pairs))), "thumbnails")
+        row: _draw(folder, pairs, row, LARGE if row in first else SMALL)
+        for row in progress(sorted(first.union(small)), "thumbnails")
     }
-    page = _environment().get_template("page.html").render(found=found, pictures=drawn)
+    page = _environment().get_template(template).render(found=found, pictures=drawn)
     with replacing(folder / "index.html", "w") as file:
         file.write(page)
-
-
-def _rows(pairs: tuple[Explained, ...]) -> Iterator[int]:
-    for pair in pairs:
-        yield pair.row
-        yield from (neighbor.row for neighbor in pair.neighbors)
-        yield from (lookalike.row for lookalike in pair.lookalikes)
 
 
 def _draw(folder: Path, pairs: Pairs, row: int, size: int) -> dict[str, object] | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trope.data.pairs import Pairs
+from trope.explain.cards import about
 from trope.explain.findings import Explained, Lookalike, Neighbor
 from trope.explain.looks import Looks, Seen
 from trope.explain.meaning import Near
@@ -30,13 +31,12 @@ class Shown:
         place = int(np.searchsorted(self.near.rows, row))
         pair = self.pairs[row]
         spots = np.flatnonzero(self.near.ids[place] >= 0)
-        about = {"split": pair.split, "group": pair.group, "labels": ", ".join(pair.labels)}
         return Explained(
             row=row,
             id=pair.id,
             why=why,
             texts=pair.texts,
-            about={name: value for name, value in about.items() if value},
+            about=about(pair),
             neighbors=tuple(self._neighbor(row, place, int(spot)) for spot in spots),
             lookalikes=self._lookalikes(row, set(self.near.ids[place].tolist())),
         )
