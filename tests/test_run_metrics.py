@@ -52,7 +52,7 @@ def test_a_line_for_each_epoch(pairs: trope.Pairs, tmp_path: Path) -> None:
     done = train(Recipe(), pairs, run, sets=SETS, quiet=True)
     found = lines(run)
     assert found == done.progress.history
-    assert [line["epoch"] for line in found] == [0, 1, 2]
+    assert [line["epoch"] for line in found] == [1, 2, 3]
     assert {"loss", "rate", "val_loss", "val_image_to_text", "val_text_to_image"} <= {*found[0]}
     assert not (run / "tensorboard").exists()
 

@@ -7,7 +7,8 @@ description cannot come from different runs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -83,12 +84,27 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], document: Mapping[s
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Read what `write_tensors` wrote; anything else is an error that names the file."""
+    with _opened(path) as file:
+        names = file.keys()
+        return {name: file.get_tensor(name) for name in names}, _described(file)
+
+
+def description_of(path: Path) -> dict[str, Any]:
+    """The document alone, which is quick however many tensors there are."""
+    with _opened(path) as file:
+        return _described(file)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
     if not path.exists():
         raise UsageError(f"{path}: no such file; is this the folder of a finished run?")
     try:
         with safe_open(path, framework="pt") as file:
-            description = dict(orjson.loads((file.metadata() or {})["description"]))
-            names = file.keys()
-            return {name: file.get_tensor(name) for name in names}, description
+            yield file
     except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
         raise DataError(f"{path}: damaged, or not made by trope ({error})") from None
+
+
+def _described(file: Any) -> dict[str, Any]:
+    return dict(orjson.loads((file.metadata() or {})["description"]))

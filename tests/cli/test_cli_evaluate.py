@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -15,7 +16,11 @@ import torch
 from safetensors.torch import save_file
 
 import trope
+from trope.checkpoints import read_tensors, write_tensors
 from trope.cli import main
+from trope.data.pairs import Pairs
+from trope.encoders import Plan, encode
+from trope.evaluation.gallery import gallery as gallery_of
 from trope.evaluation.runs import open_run
 from trope.metrics import METRICS
 from trope.training import train
@@ -172,10 +177,9 @@ def test_hubs_with_a_bank_of_training_queries(
     found = document(capsys, runs[0], "--data", data, "--hubs", method, "--metrics", "recall@1")
     (told,) = found["options"]  # type: ignore[misc]
     assert told.startswith(f"hubs: image to text {method} (")
-    fixed = document(
-        capsys, runs[0], "--data", data, "--hubs", method, "--metrics", "recall@1",
-        "--set", "hubs.strength=3", "--set", "hubs.nearest=2",
-    )  # fmt: skip
+    nearest = ["--set", "hubs.nearest=2"] if method == "nnn" else []
+    options = ["--data", data, "--hubs", method, "--metrics", "recall@1", *nearest]
+    fixed = document(capsys, runs[0], *options, "--set", "hubs.strength=3")
     said = f"{method} (a 3, k 2)" if method == "nnn" else f"{method} (β 3)"
     assert fixed["options"] == [f"hubs: image to text {said}, text to image {said}"]
 
@@ -189,6 +193,88 @@ def test_the_bank_is_that_of_training_queries(runs: list[Path], data: Path) -> N
         np.testing.assert_allclose(
             ours[np.lexsort(ours.T)], theirs[np.lexsort(theirs.T)], atol=1e-5
         )
+
+
+def test_only_the_rows_that_are_asked_about_are_fed(
+    runs: list[Path],
+    data: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fed: dict[str, list[int]] = {"pictures": [], "texts": []}
+    for name, sizes in fed.items():
+        real = getattr(Plan, name)
+
+        def counted(plan: Plan, pairs: Pairs, real=real, sizes=sizes) -> object:  # type: ignore[no-untyped-def]
+            sizes.append(len(pairs))
+            return real(plan, pairs)
+
+        monkeypatch.setattr(Plan, name, counted)
+    options = ["--data", data, "--metrics", "recall@1"]
+    document(capsys, runs[0], *options)
+    assert fed == {"pictures": [16], "texts": [16]}
+    document(capsys, runs[0], *options, "--hubs", "nnn", "--set", "hubs.strength=1")
+    assert sorted(fed["pictures"]) == sorted(fed["texts"]) == [16, 16, 16, 128]
+    fixed = ["--hubs", "qb-norm", "--set", "hubs.strength=1"]
+    document(capsys, runs[0], *options, *fixed)
+    assert sorted(fed["pictures"]) == sorted(fed["texts"]) == [16, 16, 16, 16, 128, 128]
+
+
+def test_vectors_of_a_split_are_those_of_the_whole(runs: list[Path], data: Path) -> None:
+    source, _ = open_run(runs[0], data)
+    found = source.embedded("val")
+    model, gallery = source.checkpoint.model, found.gallery
+    whole = gallery_of(source.pairs, source.pictures.rows, "val")
+    assert gallery.same_as(whole)
+    image = encode(model.image, source.pictures.inputs, whole.images)
+    text = encode(model.text, source.texts.inputs, whole.texts)
+    torch.testing.assert_close(found.image.mean, image.mean)
+    torch.testing.assert_close(found.text.mean, text.mean)
+
+
+def test_rows_that_are_not_asked_are_told(
+    runs: list[Path], data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    changed = tmp_path / "changed"
+    changed.mkdir()
+    (changed / "features").symlink_to(data / "features")
+    rows = [json.loads(line) for line in (data / "pairs.jsonl").read_text().splitlines()]
+    tested = [row for row in rows if row["split"] == "test"]
+    tested[0]["image_feature"], tested[3]["texts"] = None, []
+    (changed / "pairs.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    options = ["--data", changed, "--metrics", "recall@1"]
+    told = str(document(capsys, runs[0], *options)["remarks"])
+    assert f"1 row of split 'test' left out, with no picture: row '{tested[0]['id']}'" in told
+    assert f"1 row of split 'test' left out, with no text: row '{tested[3]['id']}'" in told
+    code, _, err = call(capsys, "evaluate", runs[0], *options)
+    assert (code, "left out, with no text" in err) == (0, True)
+
+
+def test_a_run_that_was_stopped_is_told(
+    runs: list[Path], data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--data", data, "--metrics", "recall@1"]
+    assert "unfinished" not in str(document(capsys, runs[0], *options)["remarks"])
+    shutil.copytree(runs[0], tmp_path / "stopped")
+    path = tmp_path / "stopped" / "state.safetensors"
+    tensors, description = read_tensors(path)
+    description["progress"] |= {"finished": False, "epoch": 1}
+    write_tensors(path, tensors, description)
+    told = str(document(capsys, tmp_path / "stopped", *options)["remarks"])
+    assert "unfinished: training was stopped after 1 epoch of 2; the model is that of epo" in told
+
+
+def test_a_model_of_no_numbers_is_blamed_itself(
+    runs: list[Path], data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(runs[0], tmp_path / "broken")
+    path = tmp_path / "broken" / "model.safetensors"
+    tensors, description = read_tensors(path)
+    name = next(name for name in tensors if name.startswith("text.") and tensors[name].ndim == 2)
+    tensors[name][0, 0] = torch.nan
+    write_tensors(path, tensors, description)
+    said = refused(capsys, 1, tmp_path / "broken", "--data", data)
+    assert f"broken: weight '{name}' of the model holds a value that is no finite number" in said
 
 
 def test_what_is_told_of_each_run_has_its_name(
@@ -206,7 +292,7 @@ def test_what_is_told_of_each_run_has_its_name(
 
 def test_folds(runs: list[Path], data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = document(capsys, runs[0], "--data", data, "--folds", 5, "--metrics", "recall@1,map")
-    assert found["options"] == ["3 folds of 5 images, 1 images in none"]
+    assert found["options"] == ["3 folds of 5 images, 1 image in none"]
     whole = document(capsys, runs[0], "--data", data, "--metrics", "map")
     ours, all_in_one = (one["image_to_text"]["map"]["value"] for one in (found, whole))  # type: ignore[index]
     assert ours > all_in_one  # a smaller gallery is easier
@@ -251,6 +337,47 @@ def test_vectors_against_a_run(
     assert Path(str(found["data"])).samefile(data)
 
 
+def test_a_run_against_vectors_and_vectors_against_vectors(
+    runs: list[Path], data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, _ = open_run(runs[1], data)
+    made = source.embedded("test")
+    names = {f"{side}_ids": json.dumps(made.gallery.names_of(side)) for side in SIDES}
+    tensors = {"image": made.image.mean, "text": made.text.mean}
+    same, other = tmp_path / "same.safetensors", tmp_path / "other.npz"
+    save_file(tensors, same, names)
+    random = np.random.default_rng(0)
+    ids = {f"{side}_ids": made.gallery.names_of(side) for side in SIDES}  # type: ignore[arg-type]
+    np.savez(other, image=random.normal(size=(16, 4)), text=random.normal(size=(32, 4)), **ids)  # type: ignore[arg-type]
+    options = ["--metrics", "recall@1,map"]
+    (one,) = document(capsys, runs[1], *options, "--against", same)["against"]  # type: ignore[misc]
+    assert (one["run"], one["image_to_text"]["map"]["difference"]) == (
+        str(same),
+        pytest.approx(0, abs=1e-9),
+    )
+    rest = ["--data", data, *options]
+    (two,) = document(capsys, "--embeddings", same, "--against", other, *rest)["against"]  # type: ignore[misc]
+    alone = [
+        document(capsys, "--embeddings", path, *rest)["text_to_image"]["map"]["value"]  # type: ignore[index]
+        for path in (same, other)
+    ]
+    assert two["text_to_image"]["map"]["difference"] == pytest.approx(alone[0] - alone[1])
+    both = document(capsys, runs[1], "--against", other)  # also where only one has a space
+    assert "preservation" in both["image"]  # type: ignore[operator]
+
+
+def test_the_document_says_how_it_came_about(
+    runs: list[Path], data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--data", data, "--metrics", "recall@1", "--set", "margin=0.02", "--set", "seed=3"]
+    found = document(capsys, runs[0], *options)
+    assert set(found["provenance"]) >= {"trope", "commit", "date"}  # type: ignore[call-overload]
+    config = found["config"]
+    assert isinstance(config, dict)
+    assert (config["seed"], config["margin"], config["metrics"]) == (3, 0.02, ["recall@1"])
+    assert config["hubs"]["method"] == "none"
+
+
 def test_data_that_has_changed_is_told(
     runs: list[Path], data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -272,11 +399,26 @@ def test_what_is_wrong_is_one_line(
     assert "name a run, or vectors" in refused(capsys, 2)
     assert "not both" in refused(capsys, 2, runs[0], "--embeddings", "x.npz")
     assert "no such file" in refused(capsys, 2, tmp_path / "nowhere", "--data", data)
-    assert "split 'dev-2' has no row" in refused(capsys, 1, *on, "--split", "dev-2")
+    said = refused(capsys, 1, *on, "--split", "dev-2")
+    assert "split 'dev-2' has no row; there is test, train, val" in said
     assert "did you mean 'recall'" in refused(capsys, 2, *on, "--metrics", "recal")
-    assert "100-way tasks need 99" in refused(capsys, 1, *on, "--ways", "100")
+    said = refused(capsys, 2, *on, "--ways", "100")
+    assert "image to text, a query has only 30 wrong items; the largest task is 31-way" in said
+    said = refused(capsys, 2, *on, "--metrics", "recall@1/20-way")
+    assert "recall@1/20-way: the gallery is too small: text to image" in said
+    assert "the largest task is 16-way" in said
     assert "write sizes as 5,20,100" in refused(capsys, 2, *on, "--ways", "five")
-    assert "not to be had with 16 images" in refused(capsys, 2, *on, "--metrics", "recall@40")
+    assert "the largest is recall@15" in refused(capsys, 2, *on, "--metrics", "recall@40")
+    assert "write it as recall@<K>" in refused(capsys, 2, *on, "--metrics", "recall@x")
+    assert "always 1" in refused(capsys, 2, *on, "--metrics", "recall@6/5-way")
+    nearest = ["--hubs", "nnn", "--set", "hubs.nearest=500"]
+    assert "a side of the bank has only 128" in refused(capsys, 2, *on, *nearest)
+    assert "without --hubs" in refused(capsys, 2, *on, "--set", "hubs.strength=2")
+    assert "named twice" in refused(capsys, 2, runs[0], runs[0], "--data", data)
+    again = ["--against", runs[1], "--against", runs[1]]
+    assert "named twice" in refused(capsys, 2, *on, *again)
+    assert "name them with --embeddings" in refused(capsys, 2, "clip.npz", "--data", data)
+    assert "into one .npz file" in refused(capsys, 2, *on, "--against", "image.npy")
     assert "needs COCO data" in refused(capsys, 2, *on, "--truth", "eccv")
     assert "expected one of none" in refused(capsys, 2, *on, "--hubs", "hubness")
     assert "only 16 pictures" in refused(capsys, 2, *on, "--folds", "1000")

@@ -1,12 +1,18 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
+import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import trope
-from trope.data.kept import FILE, keep_splits, with_kept_splits
+from conftest import jpeg
+from trope.data.kept import FILE, Recognized, keep_splits, with_kept_splits
 from trope.data.pairs import Pairs
 from trope.data.splits import SplitPlan, split
 from trope.errors import DataError
@@ -27,6 +33,10 @@ def made(count: int, first: int = 0) -> list[dict[str, object]]:
     ]
 
 
+def parted(path: Path, pairs: Pairs, plan: SplitPlan = PLAN) -> dict[str, str | None]:
+    return splits(with_kept_splits(path, pairs, plan)[0])
+
+
 def splits(pairs: Pairs) -> dict[str, str | None]:
     return dict(zip(pairs.ids, pairs.column("split").to_pylist(), strict=True))
 
@@ -35,7 +45,7 @@ def splits(pairs: Pairs) -> dict[str, str | None]:
 def kept(tmp_path: Path) -> Path:
     """Thirty rows as a run has split them."""
     pairs, _ = split(opened(tmp_path / "data", made(30)), PLAN)
-    keep_splits(tmp_path / FILE, pairs)
+    keep_splits(tmp_path / FILE, pairs, PLAN.images)
     return tmp_path / FILE
 
 
@@ -43,16 +53,16 @@ def test_the_same_data_is_parted_the_same(kept: Path) -> None:
     pairs = trope.open(kept.parent / "data")
     planned = splits(split(pairs, PLAN)[0])
     assert set(planned.values()) == {"train", "val", "test"}
-    assert splits(with_kept_splits(kept, pairs, PLAN)) == planned
+    assert parted(kept, pairs) == planned
     other = SplitPlan(images="path", seed=9)
     assert splits(split(pairs, other)[0]) != planned
-    assert splits(with_kept_splits(kept, pairs, other)) == planned
+    assert parted(kept, pairs, other) == planned
 
 
 def test_rows_keep_their_split_when_the_data_grows(kept: Path) -> None:
-    before = splits(with_kept_splits(kept, trope.open(kept.parent / "data"), PLAN))
+    before = parted(kept, trope.open(kept.parent / "data"))
     grown = opened(kept.parent / "grown", [*made(50, first=30)[::-1], *made(30)])
-    found = splits(with_kept_splits(kept, grown, PLAN))
+    found = parted(kept, grown)
     assert {name: found[name] for name in before} == before
     assert splits(split(grown, PLAN)[0]) != found  # splitting anew would not
     new = [found[f"r{i}"] for i in range(30, 80)]
@@ -60,7 +70,7 @@ def test_rows_keep_their_split_when_the_data_grows(kept: Path) -> None:
 
 
 def test_a_new_row_joins_what_it_belongs_to(kept: Path) -> None:
-    before = splits(with_kept_splits(kept, trope.open(kept.parent / "data"), PLAN))
+    before = parted(kept, trope.open(kept.parent / "data"))
     first = {name: next(i for i in before if before[i] == name)[1:] for name in before.values()}
     rows = [{"id": f"image-{s}", "image": f"{i}.jpg", "text": s} for s, i in first.items()]
     rows += [
@@ -69,7 +79,7 @@ def test_a_new_row_joins_what_it_belongs_to(kept: Path) -> None:
     rows += [
         {"id": "train-and-test", "image": f"{first['train']}.jpg", "text": f"text {first['test']}"},
     ]
-    found = splits(with_kept_splits(kept, opened(kept.parent / "grown", [*made(30), *rows]), PLAN))
+    found = parted(kept, opened(kept.parent / "grown", [*made(30), *rows]))
     assert {name: found[name] for name in before} == before
     assert found["train-and-test"] == "train"
     # test rows of that component are still where they were; its new ones are all of train
@@ -78,12 +88,11 @@ def test_a_new_row_joins_what_it_belongs_to(kept: Path) -> None:
 
 
 def test_a_row_may_change_its_text_or_its_image(kept: Path) -> None:
-    before = splits(with_kept_splits(kept, trope.open(kept.parent / "data"), PLAN))
+    before = parted(kept, trope.open(kept.parent / "data"))
     rows = made(30)
     for i, row in enumerate(rows):
         row.update({"text": f"corrected {i}"} if i % 2 else {"image": f"new/{i}.jpg"})
-    found = with_kept_splits(kept, opened(kept.parent / "edited", rows), PLAN)
-    assert splits(found) == before
+    assert parted(kept, opened(kept.parent / "edited", rows)) == before
 
 
 def test_other_data_with_the_same_ids_is_split_as_planned(kept: Path) -> None:
@@ -91,22 +100,22 @@ def test_other_data_with_the_same_ids_is_split_as_planned(kept: Path) -> None:
     for i, row in enumerate(rows):
         row |= {"image": f"other/{i}.jpg", "text": f"else {i}", "split": "test"}
     other = opened(kept.parent / "other", rows)
-    assert set(splits(with_kept_splits(kept, other, PLAN)).values()) == {"test"}
+    assert set(parted(kept, other).values()) == {"test"}
 
 
 def test_splits_that_new_rows_bring_hold(kept: Path) -> None:
     new = [row | {"split": "test"} for row in made(9, first=30)]
     grown = opened(kept.parent / "grown", [*made(30), *new])
-    found = splits(with_kept_splits(kept, grown, PLAN))
+    found = parted(kept, grown)
     assert {found[f"r{i}"] for i in range(30, 39)} == {"test"}
     again = SplitPlan(images="path", again=True)
-    found = splits(with_kept_splits(kept, grown, again))
+    found = parted(kept, grown, again)
     assert {found[f"r{i}"] for i in range(30, 39)} != {"test"}
 
 
 def test_a_new_row_is_not_of_test_where_the_run_has_learned_from_its_image(kept: Path) -> None:
     """Whatever it brings; one that brings an earlier split than its known neighbors keeps it."""
-    before = splits(with_kept_splits(kept, trope.open(kept.parent / "data"), PLAN))
+    before = parted(kept, trope.open(kept.parent / "data"))
     first = {name: next(i for i in before if before[i] == name)[1:] for name in before.values()}
     rows = [
         {"id": f"{s}-{own}", "image": f"{i}.jpg", "text": f"{s} {own}", "split": own}
@@ -114,7 +123,7 @@ def test_a_new_row_is_not_of_test_where_the_run_has_learned_from_its_image(kept:
         for own in ("train", "val", "test")
     ]
     grown = opened(kept.parent / "grown", [*made(30), *rows])
-    found = splits(with_kept_splits(kept, grown, PLAN))
+    found = parted(kept, grown)
     assert {name: found[name] for name in before} == before
     assert [found[f"train-{own}"] for own in ("train", "val", "test")] == ["train"] * 3
     assert [found[f"val-{own}"] for own in ("train", "val", "test")] == ["train", "val", "val"]
@@ -123,10 +132,196 @@ def test_a_new_row_is_not_of_test_where_the_run_has_learned_from_its_image(kept:
 
 def test_without_kept_splits_the_plan_holds(tmp_path: Path) -> None:
     pairs = opened(tmp_path / "data", made(20))
-    assert splits(with_kept_splits(tmp_path / FILE, pairs, PLAN)) == splits(split(pairs, PLAN)[0])
+    assert parted(tmp_path / FILE, pairs) == splits(split(pairs, PLAN)[0])
 
 
 def test_a_damaged_file_is_told(kept: Path) -> None:
     kept.write_bytes(kept.read_bytes()[:40])
     with pytest.raises(DataError, match=f"{FILE}: damaged"):
         with_kept_splits(kept, trope.open(kept.parent / "data"), PLAN)
+
+
+class Row(NamedTuple):
+    """A row of few possible ids, images and texts."""
+
+    id: int
+    image: int
+    texts: tuple[int, ...]
+    split: str | None = None
+
+    def written(self) -> dict[str, object]:
+        texts = [f"text {text}" for text in self.texts]
+        return {"id": f"r{self.id}", "image": f"{self.image}.jpg", "texts": texts} | (
+            {"split": self.split} if self.split else {}
+        )
+
+
+ORDER = ("train", "val", "test")
+
+
+def shares(one: Row, other: Row, by_image: bool = True, by_text: bool = True) -> bool:
+    same = one.image == other.image
+    return (by_image and same) or (by_text and bool(set(one.texts) & set(other.texts)))
+
+
+def rows_of(split: st.SearchStrategy[str | None]) -> st.SearchStrategy[list[Row]]:
+    few, texts = st.integers(0, 6), st.lists(st.integers(0, 9), min_size=1, max_size=2, unique=True)
+    row = st.builds(Row, few, few, texts.map(tuple), split)
+    return st.lists(row, min_size=1, max_size=6, unique_by=lambda row: row.id)
+
+
+@given(
+    rows_of(st.sampled_from(ORDER)),
+    rows_of(st.sampled_from([None, *ORDER])),
+)
+def test_nothing_is_tested_that_was_trained_on(then: list[Row], now: list[Row]) -> None:
+    """By loops: whatever shares an image or a text with a row of train is of train itself."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / FILE
+        keep_splits(path, opened(Path(folder) / "then", [row.written() for row in then]), "path")
+        data = opened(Path(folder) / "now", [row.written() for row in now])
+        pairs, found = with_kept_splits(path, data, PLAN)
+    before = {row.id: row for row in then}
+    known = 0
+    for row, part in zip(now, pairs.column("split").to_pylist(), strict=True):
+        same = before.get(row.id)
+        named = same and (same.image == row.image or same.texts[0] == row.texts[0])
+        whole = same and (same.image, same.texts[0]) == (row.image, row.texts[0])
+        twins = [r.split for r in then if (r.image, r.texts[0]) == (row.image, row.texts[0])]
+        known += bool(named or twins)
+        if whole or twins:
+            assert part in ([same.split] if whole and same else twins)
+        elif named:
+            assert same
+            by_text = same.image == row.image
+            sharing = [r for r in then if shares(r, row, by_text=by_text, by_image=not by_text)]
+            assert part == min([same, *sharing], key=lambda r: ORDER.index(r.split)).split
+        elif any(shares(r, row) for r in then if r.split == "train"):
+            assert part == "train"
+    assert found
+    assert (found.rows, found.known) == (len(now), known)
+
+
+def table(folder: Path, rows: list[tuple[str, str]]) -> Pairs:
+    """A table without ids: its rows are named by their lines."""
+    folder.mkdir(exist_ok=True)
+    lines = [f"{image},{text}" for image, text in [("image", "text"), *rows]]
+    (folder / "pairs.csv").write_text("\n".join(lines), encoding="utf-8")
+    return trope.open(folder)
+
+
+def test_rows_whose_ids_moved_by_a_line_are_still_known(tmp_path: Path) -> None:
+    rows = [(f"{i}.jpg", f"text {i}") for i in range(30)]
+    pairs, _ = split(table(tmp_path / "data", rows), PLAN)
+    keep_splits(tmp_path / FILE, pairs, "path")
+    before = dict(zip(pairs.column("image").to_pylist(), splits(pairs).values(), strict=True))
+    moved = table(tmp_path / "moved", [("new.jpg", "new"), *rows])
+    found, recognized = with_kept_splits(tmp_path / FILE, moved, PLAN)
+    now = dict(zip(found.column("image").to_pylist(), splits(found).values(), strict=True))
+    assert {name: now[name] for name in before} == before
+    assert recognized == Recognized(31, 30, 0, 1)
+    assert splits(split(moved, PLAN)[0]) != splits(found)
+
+
+def painted(folder: Path, names: list[str], shift: int = 0) -> None:
+    for i, name in enumerate(names):
+        (folder / name).parent.mkdir(exist_ok=True, parents=True)
+        (folder / name).write_bytes(jpeg((8 * i, shift, 90)))
+
+
+def test_pictures_are_known_under_other_names(tmp_path: Path) -> None:
+    plan, names = SplitPlan(), [f"{i}.jpg" for i in range(30)]
+    painted(tmp_path / "data", names)
+    painted(tmp_path / "renamed", [f"new/{name}" for name in names])
+    pairs, _ = split(table(tmp_path / "data", [(n, f"text {n}") for n in names]), plan)
+    keep_splits(tmp_path / FILE, pairs)
+    renamed = table(tmp_path / "renamed", [(f"new/{n}", f"else {n}") for n in reversed(names)])
+    found, recognized = with_kept_splits(tmp_path / FILE, renamed, plan)
+    assert list(splits(found).values()) == list(splits(pairs).values())[::-1]
+    assert recognized == Recognized(30, 0, 30)
+
+
+def test_other_pictures_under_the_same_names_are_new(tmp_path: Path) -> None:
+    """Where both have but lines for ids; an id of its own and a path tell a row by themselves."""
+    plan, names = SplitPlan(), [f"{i}.jpg" for i in range(30)]
+    for folder, shift in (("data", 0), ("other", 250)):
+        painted(tmp_path / folder, names, shift)
+    pairs, _ = split(table(tmp_path / "data", [(n, f"text {n}") for n in names]), plan)
+    keep_splits(tmp_path / FILE, pairs)
+    other = table(tmp_path / "other", [(n, f"else {n}") for n in names])
+    found, recognized = with_kept_splits(tmp_path / FILE, other, plan)
+    assert recognized == Recognized(30, 0, 0, 30)
+    assert splits(found) == splits(split(other, plan)[0])
+    texts = table(tmp_path / "other", [(n, f"text {n}") for n in names])
+    assert with_kept_splits(tmp_path / FILE, texts, plan)[1] == Recognized(30, 30)
+
+
+def test_pictures_that_got_each_others_names_keep_their_splits(tmp_path: Path) -> None:
+    """Rows and files numbered anew after one was put at the top; some texts are others too."""
+    plan = SplitPlan()
+    for folder, first in (("data", 1), ("moved", 0)):
+        for i in range(first, 30):
+            (tmp_path / folder).mkdir(exist_ok=True)
+            (tmp_path / folder / f"{i - first}.jpg").write_bytes(jpeg((8 * i, 0, 90)))
+    names = [{"id": f"r{i}", "image": f"{i}.jpg"} for i in range(30)]
+    then = [name | {"text": f"text {i + 1}"} for i, name in enumerate(names[:29])]
+    now = [name | {"text": f"text {i}" if i % 2 else f"else {i}"} for i, name in enumerate(names)]
+    pairs, _ = split(opened(tmp_path / "data", then), plan)
+    keep_splits(tmp_path / FILE, pairs)
+    found = list(parted(tmp_path / FILE, opened(tmp_path / "moved", now), plan).values())[1:]
+    for i, (after, before) in enumerate(zip(found, splits(pairs).values(), strict=True), 1):
+        assert after == before if i % 2 or before == "train" else after is not None
+
+
+def test_a_picture_that_was_trained_on_under_the_name_of_another(tmp_path: Path) -> None:
+    """Beside the text that the other has, too."""
+    painted(tmp_path / "data", ["a.jpg", "b.jpg"])
+    rows = [
+        {"id": name, "image": f"{name}.jpg", "text": f"text {name}", "split": split}
+        for name, split in (("a", "train"), ("b", "test"))
+    ]
+    keep_splits(tmp_path / FILE, opened(tmp_path / "data", rows))
+    (tmp_path / "data" / "b.jpg").write_bytes((tmp_path / "data" / "a.jpg").read_bytes())
+    new = rows[1] | {"id": "new"}
+    now, found = with_kept_splits(tmp_path / FILE, opened(tmp_path / "data", [new]), SplitPlan())
+    assert splits(now) == {"new": "train"}
+    assert found == Recognized(1, 1)
+
+
+def test_what_is_gone_was_trained_on_all_the_same(tmp_path: Path) -> None:
+    rows = [
+        {"id": f"r{i}", "image": f"{i}.jpg", "texts": [f"text {i}", f"more {i}"], "split": "train"}
+        for i in range(9)
+    ]
+    keep_splits(tmp_path / FILE, opened(tmp_path / "data", rows), "path")
+    new = [{"id": "new", "image": "n.jpg", "text": "More 3", "split": "test"}]
+    new += [{"id": "free", "image": "f.jpg", "text": "free", "split": "test"}]
+    found, recognized = with_kept_splits(tmp_path / FILE, opened(tmp_path / "new", new), PLAN)
+    assert splits(found) == {"new": "train", "free": "test"}
+    assert recognized == Recognized(2, 0, 1)
+
+
+def test_splits_kept_by_earlier_versions_are_read(kept: Path) -> None:
+    data = trope.open(kept.parent / "data")
+    before = parted(kept, data)
+    kept_now = pq.read_table(kept)
+    first = kept_now.column("texts").combine_chunks().values
+    old = kept_now.drop_columns(["texts", "picture"]).append_column("text", first)
+    pq.write_table(old, kept)
+    assert parted(kept, data, SplitPlan(images="path", seed=9)) == before
+    grown = opened(kept.parent / "grown", [*made(9, first=30), *made(30)])
+    found = parted(kept, grown)
+    assert {name: found[name] for name in before} == before
+
+
+def test_how_much_is_known_is_said() -> None:
+    assert str(Recognized(9, 9)) == "all of its 9 rows are known to the run, and parted as then"
+    none = str(Recognized(9, 0, 0, 4))
+    assert none.endswith("with other pictures and texts: 4")
+    assert none.startswith("none of its 9 rows is known to the run, so all are new; ids that the")
+    most = str(Recognized(9, 6, 1))
+    assert most.startswith("6 of its 9 rows are known to the run")
+    assert most.endswith("go with them: 1; new rows: 2")
+    few = str(Recognized(9_000, 1_000))
+    assert few.startswith("only 1,000 of its 9,000 rows are known")
+    assert few.endswith("what was trained on may be tested")

@@ -144,15 +144,75 @@ def test_what_does_not_fit_together_is_refused(tmp_path: Path, pairs: Pairs) -> 
     wrong = {"owners": np.array([0, 1, 3])}
     assert "a picture that is not there" in refused(tmp_path, made | wrong)
     assert "row of 'image' for each text" in refused(tmp_path, made | {"owners": np.zeros(3)})
-    assert "not of the same length" in refused(tmp_path, made, image_ids=["a"], text_ids=["a"] * 3)
-    assert "one is missing" in refused(tmp_path, made, image_ids=["a", "b", "c"])
-    made["image"][1, 2] = np.nan
-    assert "image '1': its vector holds a value that is no finite" in refused(tmp_path, made)
+    ids = {"image_ids": ["a"], "text_ids": ["a"] * 3}
+    assert "1 image_ids for 3 vectors 'image'" in refused(tmp_path, made, **ids)
+    assert "there is no text_ids" in refused(tmp_path, made, image_ids=["a", "b", "c"])
+    ids = {"image_ids": ["a", "b", "a"], "text_ids": ["a"] * 3}
+    assert "image_ids: 'a' stands there 2 times" in refused(tmp_path, made, **ids)
+    assert "did you mean 'owners'?" in refused(tmp_path, made | {"owner": np.arange(3)})
+    bank = {"train_image": made["image"].copy()}
+    assert "there is no train_text" in refused(tmp_path, made | bank)
+    empty = made | {"text": np.zeros((0, 4), np.float32)}
+    assert "'text' has shape (0, 4), which holds no vector" in refused(tmp_path, empty)
+
+
+@pytest.mark.parametrize("name", ["image", "text"])
+def test_a_vector_without_direction_is_refused_by_its_place(tmp_path: Path, name: str) -> None:
+    owners = np.array([2, 0, 1, 1])
+    for value, why in ((np.nan, "no finite number"), (np.inf, "no finite"), (0.0, "all zeros")):
+        made = arrays(3, 4) | {"owners": owners}
+        made[name][2] = value
+        said = refused(tmp_path, made)
+        assert f"v.safetensors: vector {name}[2] " in said
+        assert why in said
+        senses = {side: np.repeat(made[side][:, None], 2, axis=1) for side in ("image", "text")}
+        senses[name][2, 0] = 1
+        assert f"vector {name}[2][1] " in refused(tmp_path, senses | {"owners": owners})
+    for side in ("image", "text"):
+        np.save(tmp_path / f"{side}.npy", made[side][:3])
+    with pytest.raises(DataError, match=rf"{name}\.npy: vector {name}\[2\]"):
+        evaluate_embeddings([tmp_path / "image.npy", tmp_path / "text.npy"])
+
+
+@pytest.mark.parametrize("size", [1e300, 1e-300, 1e30, 1e-30])
+def test_vectors_of_any_length_have_a_direction(tmp_path: Path, size: float) -> None:
+    made = {name: values.astype(np.float64) for name, values in arrays(6, 6).items()}
+    plain = evaluate_embeddings(saved(tmp_path / "p.safetensors", made), metrics="map,mean-rank")
+    np.savez(tmp_path / "v.npz", image=made["image"] * size, text=made["text"])
+    found = evaluate_embeddings(tmp_path / "v.npz", metrics="map,mean-rank")
+    assert found.document() == plain.document()
+
+
+@pytest.mark.parametrize("side", ["image", "text"])
+def test_senses_of_one_side_alone(tmp_path: Path, side: str) -> None:
+    random = np.random.default_rng(0)
+    made = arrays(5, 5)
+    made[side] = random.normal(size=(5, 3, 4)).astype(np.float32)
+    path = saved(tmp_path / "v.safetensors", made)
+    embedded = FileSource(read_arrays([path])).embedded("test")
+    unit = {k: v / np.linalg.norm(v, axis=-1, keepdims=True) for k, v in made.items()}
+    senses = {k: v if v.ndim == 3 else v[:, None] for k, v in unit.items()}
+    wanted = [
+        [max(a @ b for a in one for b in other) for other in senses["text"]]
+        for one in senses["image"]
+    ]
+    scores = embedded.similarities.rows("image", np.arange(5))
+    np.testing.assert_allclose(scores, wanted, atol=1e-6)
+
+
+def test_a_bank_of_one_sense_for_items_of_several(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    made = arrays(6, 6) | {"image": random.normal(size=(6, 3, 4)).astype(np.float32)}
+    bank = {f"train_{name}": values for name, values in arrays(9, 8, seed=1).items()}
+    one = evaluate_embeddings(saved(tmp_path / "v.safetensors", made | bank), hubs="nnn")
+    bank = {name: values[:, None] for name, values in bank.items()}
+    same = evaluate_embeddings(saved(tmp_path / "w.safetensors", made | bank), hubs="nnn")
+    assert one.document() == same.document()
 
 
 def test_vectors_that_do_not_match_the_data_are_refused(tmp_path: Path, pairs: Pairs) -> None:
     path = saved(tmp_path / "v.safetensors", arrays(3, 5))
-    with pytest.raises(DataError, match="3 vectors of images, but split 'test' has 4"):
+    with pytest.raises(DataError, match="3 vectors 'image' for 4 rows of split 'test'"):
         evaluate_embeddings(path, pairs)
     named = {"image_ids": ["a", "b", "c"], "text_ids": ["a", "a", "b", "c", "d"]}
     path = saved(tmp_path / "n.safetensors", arrays(3, 5), **named)
@@ -160,7 +220,15 @@ def test_vectors_that_do_not_match_the_data_are_refused(tmp_path: Path, pairs: P
         evaluate_embeddings(path, pairs)
     named = {"image_ids": ["a", "b", "c", "d"], "text_ids": ["a", "b", "b", "c", "d"]}
     path = saved(tmp_path / "m.safetensors", arrays(4, 5), **named)
+    with pytest.raises(DataError, match="text_ids: 'b' stands there 2 times, but the row has 1 te"):
+        evaluate_embeddings(path, pairs)
+    named = {"image_ids": ["a", "b", "c", "d"], "text_ids": ["a", "b", "c", "d"]}
+    path = saved(tmp_path / "o.safetensors", arrays(4, 4), **named)
     with pytest.raises(DataError, match="no vector of text 2 of row 'a'"):
+        evaluate_embeddings(path, pairs)
+    named = {"image_ids": ["a", "b", "c", "x"], "text_ids": ["a", "a", "b", "c", "d"]}
+    path = saved(tmp_path / "p.safetensors", arrays(4, 5), **named)
+    with pytest.raises(DataError, match=r"image_ids: 'x' is no row of .*data"):
         evaluate_embeddings(path, pairs)
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from trope.evaluation.comparison import spread_of
 from trope.evaluation.intervals import (
+    Result,
     _draws,
     _medians,
     _redrawn,
@@ -85,6 +86,35 @@ def test_medians_are_medians_and_lie_in_their_interval() -> None:
 def test_shares_stay_between_nothing_and_all() -> None:
     found = summary(np.array([1.0, 1.0, 1.0, 0.0]))
     assert 0 <= found.low < found.value < found.high <= 1
+
+
+def test_queries_that_all_agree_prove_less_than_all() -> None:
+    """The rule of three, over clusters; an interval without bounds has no scale to go by."""
+    clusters, share = np.repeat(np.arange(50), 2), (0.0, 1.0)
+    assert summary(np.zeros(100), clusters, bounds=share) == Result(0.0, 0.0, 3 / 50)
+    assert summary(np.ones(100), clusters, bounds=share) == Result(1.0, 1 - 3 / 50, 1.0)
+    found = summary(np.full(100, 4.0), clusters, bounds=(1.0, 11.0))
+    assert (found.low, found.high) == pytest.approx((3.4, 4.6))
+    assert summary(np.zeros(100), clusters) == Result(0.0, 0.0, 0.0)
+    some = np.where(np.arange(100) < 50, np.nan, 0.0)  # half of the clusters count
+    assert summary(some, clusters, bounds=share).high == 3 / 25
+    one = np.zeros(1_000)
+    one[0] = 1
+    assert summary(one, bounds=share).high < 0.01  # seen once: the draws tell
+
+
+def test_a_median_that_all_share_moves_only_where_few_were_asked() -> None:
+    for count, high in ((100, 1.0), (7, 1.0), (6, 6.0), (5, 7.0)):
+        assert summary(np.ones(count), median=True, bounds=(1.0, 11.0)).high == pytest.approx(high)
+
+
+def test_the_rule_of_three_holds_the_truth() -> None:
+    """Of samples of a rare event that show none of it, and of all others."""
+    random, rate, held = np.random.default_rng(0), 0.02, 0
+    for _ in range(300):
+        found = summary((random.random(60) < rate).astype(float), bounds=(0.0, 1.0))
+        held += found.low <= rate <= found.high
+    assert held >= 0.93 * 300
 
 
 def test_queries_that_do_not_count_are_left_out() -> None:

@@ -133,7 +133,7 @@ def test_other_truths_are_measured_on_the_same_scores() -> None:
 def test_vectors_that_are_no_numbers_are_refused_by_name() -> None:
     embedded = random_embedded(0, [1] * 5)
     embedded.text.mean[3, 2] = torch.nan
-    with pytest.raises(DataError, match="text 'r3'"):
+    with pytest.raises(DataError, match="the model gives text 'r3' a vector"):
         Embedded(embedded.gallery, embedded.image, embedded.text)
 
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import pytest
 
 from trope.errors import UsageError
+from trope.evaluation.hubs import Hubs
+from trope.evaluation.idle import refuse_idle
 from trope.evaluation.selection import (
     metrics_of,
+    pmrp_of,
     refuse_impossible,
+    refuse_other_labels,
     request,
     suitable,
 )
@@ -75,9 +79,54 @@ def test_pmrp_of_labels_that_are_not_cocos_has_another_name() -> None:
     assert made("pmrp", EvaluationSettings(labels="instances"), coco=True) == [PMRP()]
 
 
+def test_the_parts_of_pmrp_have_the_name_of_their_labels() -> None:
+    for name, pmrp in (("pmrp/1", "pmrp"), ("pmrp/labels/1", "pmrp/labels"), ("recall@1", "pmrp")):
+        refuse_other_labels(request([name]), pmrp)
+    refuse_other_labels(request(["pmrp/labels"]), "pmrp/labels")
+    for name, pmrp, said in (
+        ("pmrp/1", "pmrp/labels", "it is pmrp/labels/1; with --set labels=instances"),
+        ("pmrp/labels/1", "pmrp", "it is pmrp/1$"),
+        ("pmrp/3", "pmrp", "there is pmrp, pmrp/0, pmrp/1, pmrp/2"),
+    ):
+        with pytest.raises(UsageError, match=f"--metrics {name}: .*{said}"):
+            refuse_other_labels(request([name]), pmrp)
+    assert pmrp_of(PLAIN, coco=True) == "pmrp/labels"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"ways": (7,), "metrics": ("recall@1/5-way",)}, "--ways 7: changes nothing beside"),
+        ({"draws": 9, "metrics": ("recall@1",)}, "--draws 9: changes nothing without tasks"),
+        ({"hubs": Hubs(strength=2.0)}, "hubs.strength: changes nothing without --hubs"),
+        ({"hubs": Hubs(nearest=2)}, "hubs.nearest: changes nothing without --hubs nnn"),
+        ({"hubs": Hubs("qb-norm", nearest=2)}, "hubs.nearest: changes nothing without --hubs nnn"),
+    ],
+)
+def test_options_that_change_nothing_are_refused(given: dict[str, object], said: str) -> None:
+    settings = EvaluationSettings(**given)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=said):
+        refuse_idle(settings, request(settings.metrics or ["recall/c-way"]))
+
+
+def test_options_that_change_something_are_not() -> None:
+    settings = EvaluationSettings(ways=(7,), draws=3, hubs=Hubs("nnn", 2.0, 3))
+    refuse_idle(settings, request(["mean-rank/c-way"]))
+    refuse_idle(EvaluationSettings(draws=3), request(["recall@1/5-way"]))
+
+
+def test_named_sizes_beside_the_usual_ones() -> None:
+    """What was named is looked at before; of the usual ones those that fit are taken."""
+    (found,) = made("recall@1/7-way,recall/c-way")
+    assert found == TaskRecall((5, 7, 20, 100), cuts=(1, 3))
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
+        ("recall@6/5-way", "among 5 items it is always 1"),
+        ("recall@5/5-way", "among 5 items it is always 1"),
+        ("recall@x", "write it as recall@<K>"),
         ("recal", "no metric 'recal'; did you mean 'recall'"),
         ("asp/meteor", "no measure 'meteor'"),
     ],
@@ -116,6 +165,7 @@ def test_results_of_judgments_need_them() -> None:
         ({"folds": -2}, "folds"),
         ({"neighbors": 0}, "neighbors: at least 1"),
         ({"margin": -0.1}, "margin: a share"),
+        ({"truth": ("cxc", "eccv", "cxc=folder")}, "--truth cxc: stands there 2 times"),
         ({"folds": 5, "truth": ("eccv",)}, "judged the whole gallery; leave out --folds"),
     ],
 )

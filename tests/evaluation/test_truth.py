@@ -66,6 +66,19 @@ def test_the_numbers_of_the_authors_package(tmp_path: Path) -> None:
     assert "60 of 1,261 judged images" in judged.remarks[0]
 
 
+@pytest.mark.parametrize("numbers", [None, [21, None]])
+def test_captions_without_numbers_are_refused(tmp_path: Path, numbers: object) -> None:
+    texts = ["one", "two"]
+    rows = [
+        {"id": "1", "texts": texts, "caption_ids": [11, 12], "split": "val"},
+        {"id": "2", "texts": texts, "caption_ids": numbers, "split": "val"},
+    ]
+    pairs = pairs_of(tmp_path, rows)
+    found = gallery(pairs, np.arange(2), "val")
+    with pytest.raises(DataError, match=r"row '2' \(line 2\) has no caption_ids"):
+        truths(("cxc=nowhere",), found, pairs)
+
+
 SITS = """caption,image,agg_score,sampling_method
 COCO_val2014:sentid:11,COCO_val2014_000000000001.jpg,4.2,x
 COCO_val2014:sentid:21,COCO_val2014_000000000001.jpg,3.0,x

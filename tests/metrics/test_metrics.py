@@ -156,6 +156,17 @@ def test_the_entry_of_a_reported_name() -> None:
     assert entry_of("eccv/map@r") is METRICS["map@r"]
     assert entry_of("median-rank").over == "median"
     assert entry_of("mean-rank/5-way").better == "lower"
+    assert entry_of("pmrp/labels") is entry_of("pmrp/2") is METRICS["pmrp"]
+    for wrong, form in (
+        ("recall@x", "recall@<K>"),
+        ("recall@-1", "recall@<K>"),
+        ("recall@0", "recall@<K>"),
+        ("recall@1/x-way", "recall@<k>/<c>-way"),
+        ("preservation@0", "preservation@<k>"),
+        ("gain@/cider", "gain@<k>/<measure>"),
+    ):
+        with pytest.raises(UsageError, match=f"no metric '{wrong}'; write it as {form}"):
+            entry_of(wrong)
     for strange in ("coco/map@r", "eccv/cxc/none", "mine/recall@1"):
         with pytest.raises(UsageError, match="no metric"):
             entry_of(strange)

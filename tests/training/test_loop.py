@@ -105,7 +105,7 @@ def test_training_ends_when_nothing_gets_better(
     done = train("angular", pairs, tmp_path / "run", sets=sets, quiet=True)
     assert done.progress.best_epoch == best
     assert done.progress.epoch == best + 5
-    assert load_model(tmp_path / "run").description["validation"]["epoch"] == best
+    assert load_model(tmp_path / "run").description["validation"]["epoch"] == best + 1
 
 
 def test_a_long_gradient_is_shortened(pairs: Pairs) -> None:

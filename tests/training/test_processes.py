@@ -127,6 +127,37 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def commanded(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """`trope train` in two processes."""
+    run = [sys.executable, "-m", "torch.distributed.run", "--nnodes=1", "--nproc-per-node=2"]
+    run += ["--rdzv-backend=c10d", "--rdzv-endpoint=127.0.0.1:0", "-m", "trope", "train", "angular"]
+    own = {"PYTHONPATH": str(ROOT / "src"), "TROPE_CACHE": str(folder / "c")}
+    return subprocess.run(
+        [*run, *words],
+        env=os.environ | own | {"OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=400,
+        check=False,
+    )
+
+
+def test_one_process_speaks_for_all(two: Path) -> None:
+    words = ["--data", str(two / "data"), "--out", str(two / "said")]
+    words += [word for change in THREE for word in ("--set", change)]
+    ended = commanded(two, *words)
+    assert ended.returncode == 0
+    assert [line.split(":")[0] for line in ended.stdout.splitlines()] == [words[3], "next"]
+    assert "deprecated" not in ended.stderr
+    assert "distributed" not in ended.stderr
+    assert ended.stderr.count("epoch 3 of at most 3") == 1
+    ended = commanded(two, *words)
+    assert ended.returncode != 0
+    said = [line for line in ended.stderr.splitlines() if line.startswith("trope:")]
+    assert said == [f"trope: {words[3]}: holds a run; add --resume to go on, or name a new folder"]
+    assert "gloo" not in ended.stderr
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_two_processes_are_one_with_twice_the_batch(two: Path, name: str) -> None:
     """`few`: of 35 pairs two processes take 17 each. Of tuned networks some layers go unasked."""

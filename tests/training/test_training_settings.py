@@ -173,7 +173,7 @@ def test_a_run_is_trained_on_the_splits_that_are_asked_for(
     assert pairs.column("split") == wanted.column("split")
     trained = {task.ids[text] for text in task.train.texts}
     assert trained == set(wanted.in_split("train").ids)
-    kept = with_kept_splits(tmp_path / "run" / FILE, unsplit, done.settings.split)
+    kept = with_kept_splits(tmp_path / "run" / FILE, unsplit, done.settings.split)[0]
     assert kept.column("split") == wanted.column("split")
     assert not trained & set(kept.in_split("test").ids)
 

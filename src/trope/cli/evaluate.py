@@ -24,7 +24,11 @@ def command(
     split: Annotated[str, typer.Option("--split", help="train, val or test.")] = "test",
     against: Annotated[
         list[Path] | None,
-        typer.Option("--against", metavar="RUN", help="A run to compare with; may be given again."),
+        typer.Option(
+            "--against",
+            metavar="RUN",
+            help="A run, or a file of vectors, to compare with; may be given again.",
+        ),
     ] = None,
     metrics: Annotated[
         str, typer.Option("--metrics", metavar="NAMES", help="Such as recall@1,asp; default: all.")

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from trope.cli.output import say, table
+from trope.evaluation.wording import counted
 
 if TYPE_CHECKING:
     from trope.evaluation.contest import Contest, Rivals
@@ -23,8 +24,8 @@ def show(found: Contest) -> None:
     result = found.evaluation
     where = f" on {found.split} of {found.data}" if found.data else ""
     say(f"{', '.join(found.names)}{where}", style="bold")
-    counts = f"{result.images:,} images, {result.texts:,} texts, {result.components:,} components"
-    for line in (counts, *result.told):
+    counts = {"image": result.images, "text": result.texts, "component": result.components}
+    for line in (", ".join(counted(n, noun) for noun, n in counts.items()), *result.told):
         say(line)
     _sides(result, DIRECTIONS)
     _sides(result, MODALITIES)
@@ -57,7 +58,7 @@ def _compared(found: Contest, rivals: Rivals) -> None:
     say(f"{', '.join(found.names)} minus {', '.join(rivals.names)}", style="bold")
     components = found.evaluation.components
     if components < FEW:
-        say(f"{components} components alone: hardly enough to decide anything")
+        say(f"{counted(components, 'component')} alone: hardly enough to decide anything")
     for side, title in (DIRECTIONS | MODALITIES | {"both": "both directions"}).items():
         rows = [
             [

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -12,6 +15,8 @@ import trope
 from trope.cli.options import Sets
 from trope.cli.output import say
 from trope.errors import TropeError
+
+SAYING = 5.0  # seconds in which the first process says why: torchrun ends it when others have ended
 
 
 class Stopped(TropeError):  # noqa: N818
@@ -34,22 +39,48 @@ def command(
 ) -> None:
     """Train a model; `trope recipes` lists what there is."""
     from trope.training import train
+    from trope.training.processes import Elsewhere, first_process
 
-    pairs = trope.open(data)
+    again = [*launcher(os.environ), "train", recipe, "--data", str(data), "--out", str(out)]
+    again += [word for change in sets or () for word in ("--set", change)]
+    again += ["--seed", str(seed)] * (seed != 0) + ["--scale", scale] * (scale != "auto")
+    go_on = f"to go on: {shlex.join([*again, '--resume'])}"
     try:
+        pairs = trope.open(data)
         done = train(recipe, pairs, out, sets=sets or (), seed=seed, resume=resume, scale=scale)
+    except Elsewhere as error:
+        if first_process():
+            raise TropeError(f"{error}; {go_on}") from None
+        time.sleep(SAYING)
+        raise SystemExit(error.exit_code) from None
+    except TropeError:
+        if not first_process():
+            time.sleep(SAYING)  # and if the first has nothing to say, this one does
+        raise
     except KeyboardInterrupt:
-        again = ["trope", "train", recipe, "--data", str(data), "--out", str(out)]
-        again += [word for change in sets or () for word in ("--set", change)]
-        again += ["--seed", str(seed)] * (seed != 0) + ["--scale", scale] * (scale != "auto")
-        raise Stopped(f"stopped; to go on: {shlex.join([*again, '--resume'])}") from None
+        if not first_process():
+            raise SystemExit(Stopped.exit_code) from None
+        raise Stopped(f"stopped; {go_on}") from None
+    if not first_process():
+        return
     progress = done.progress
     best = progress.history[progress.best_epoch]
     say(f"{out}: best of {progress.epoch} epochs is {progress.best_epoch + 1}: {found(best)}")
-    say(f"next: trope evaluate {out} --data {data}")
+    then = f"next: trope evaluate {out} --data {data}"
+    say(then if done.rows["test"] else f"{then} --split val (no row is of test)")
 
 
-def found(line: dict[str, float]) -> str:
+def launcher(environment: Mapping[str, str]) -> list[str]:
+    """How this process was started, as far as its environment tells."""
+    if "TORCHELASTIC_RUN_ID" not in environment:
+        return ["trope"]
+    nodes, beside = (environment.get(f"{of}_WORLD_SIZE", "1") for of in ("GROUP", "LOCAL"))
+    where = [] if nodes == "1" else ["--nnodes", nodes, "--rdzv-backend", "c10d"]
+    where += [] if nodes == "1" else ["--rdzv-endpoint", "HOST:PORT"]
+    return ["torchrun", *where, "--nproc-per-node", beside, "-m", "trope"]
+
+
+def found(line: Mapping[str, Any]) -> str:
     """What validation found after an epoch."""
     if "val_image_to_text" not in line:
         return f"validation loss {line['val_loss']:.4f}"

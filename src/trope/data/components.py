@@ -21,14 +21,21 @@ def components(
     """
     rows = np.arange(len(pairs))
     texts, owners = pairs.flat_texts()
-    links = [
-        _links(codes(pairs.column("group")), rows),
-        _links(codes(pairs.column("image")), rows),
-        _links(image_codes(pairs, digests), rows),
-        _links(codes(texts, same_text), owners),
-    ]
-    left, right = np.concatenate(links, axis=1)
-    graph = coo_array((np.ones(len(left), np.int8), (left, right)), shape=(len(pairs), len(pairs)))
+    return tied(
+        len(pairs),
+        (codes(pairs.column("group")), rows),
+        (codes(pairs.column("image")), rows),
+        (image_codes(pairs, digests), rows),
+        (codes(texts, same_text), owners),
+    )
+
+
+def tied(
+    count: int, *shared: tuple[Int[np.ndarray, " _"], Int[np.ndarray, " _"]]
+) -> Int[np.ndarray, " rows"]:
+    """The number of each row's component: rows are tied by equal values, each with its owner."""
+    left, right = np.concatenate([_links(*values) for values in shared], axis=1)
+    graph = coo_array((np.ones(len(left), np.int8), (left, right)), shape=(count, count))
     return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
 
 

@@ -166,7 +166,9 @@ def cache_written() -> Iterator[None]:
     try:
         yield
     except TropeError as error:
-        if str(error).startswith(str(cache_folder())) and "cannot be written" in str(error):
+        said = str(error)
+        ours = said.startswith(str(cache_folder())) and "TROPE_CACHE" not in said
+        if ours and "cannot be written" in said:
             raise type(error)(f"{error}; TROPE_CACHE names another cache folder") from None
         raise
 

@@ -9,8 +9,10 @@ import numpy as np
 
 from trope.errors import DataError, UsageError
 from trope.evaluation.embedded import Bank, Embedded, Source
+from trope.evaluation.folds import folds_of
 from trope.evaluation.gallery import Side
 from trope.evaluation.hubs import Hubs
+from trope.evaluation.idle import refuse_idle
 from trope.evaluation.measuring import (
     DIRECTIONS,
     Measurements,
@@ -26,13 +28,16 @@ from trope.evaluation.selection import (
     PREDICTED,
     Request,
     metrics_of,
+    pmrp_of,
     refuse_impossible,
+    refuse_other_labels,
     request,
     suitable,
 )
 from trope.evaluation.settings import EvaluationSettings
+from trope.evaluation.sizes import refuse_oversized, rooms_of, too_small_for
 from trope.evaluation.truth import is_coco, truths
-from trope.metrics import recall, tasks
+from trope.evaluation.wording import counted
 from trope.metrics.precision import MAP
 from trope.metrics.rank import MeanRank
 
@@ -53,8 +58,10 @@ def answers(
     """Measure a split of a source."""
     embedded = source.embedded(split)
     refuse_tiny(embedded.gallery, f"split '{split}'")
-    wanted = _wanted(source, embedded, settings)
     coco = source.pairs is not None and is_coco(source.pairs)
+    wanted = _wanted(source, embedded, settings, coco)
+    rooms = rooms_of(folds_of(embedded.gallery, settings.folds))
+    refuse_oversized(rooms, wanted, settings)
     judged = truths(settings.truth, embedded.gallery, source.pairs)
     bank = source.bank() if settings.hubs.method != "none" else None
     hubs, untuned = _hubs(source, settings.hubs, bank, split)
@@ -64,12 +71,14 @@ def answers(
     found, near, unknown = _with_modalities(source, embedded, found, wanted, settings)
     _refuse_missing(found, wanted)
     told = (*_told(found, settings, hubs), *near)
-    notes = [*remarks, *judged.remarks, *untuned, *unknown]
-    notes += _left_out(found, wanted, settings)
+    notes = [*remarks, *embedded.remarks, *judged.remarks, *untuned, *unknown]
+    notes += filter(None, [too_small_for(rooms, wanted, settings)])
     return Answers(found, wanted, told, tuple(notes))
 
 
-def _wanted(source: Source, embedded: Embedded, settings: EvaluationSettings) -> Request:
+def _wanted(
+    source: Source, embedded: Embedded, settings: EvaluationSettings, coco: bool
+) -> Request:
     gallery = embedded.gallery
     has = {
         "labels": gallery.labels is not None,
@@ -78,9 +87,13 @@ def _wanted(source: Source, embedded: Embedded, settings: EvaluationSettings) ->
     }
     words = bool(gallery.words)
     if not settings.metrics:
-        return suitable(**has, texts=len(gallery.texts) if words else np.iinfo(np.int64).max)
+        wanted = suitable(**has, texts=len(gallery.texts) if words else np.iinfo(np.int64).max)
+        refuse_idle(settings, wanted)
+        return wanted
     wanted = request(settings.metrics)
+    refuse_idle(settings, wanted)
     refuse_impossible(wanted, **has, words=words, truth=settings.truth)
+    refuse_other_labels(wanted, pmrp_of(settings, coco))
     return wanted
 
 
@@ -125,6 +138,10 @@ def _hubs(
         raise UsageError("--hubs: the bank is of training queries; ask for another split")
     if bank is None:
         raise UsageError("--hubs: needs vectors of training queries, and there are none")
+    if asked.nearest is not None and asked.nearest > len(bank):
+        raise UsageError(
+            f"--set hubs.nearest={asked.nearest}: a side of the bank has only {len(bank):,}"
+        )
     val = None if asked.settled or split == "val" else source.validation()
     if val is None:
         told = ["hubs: the default strength; on val itself none is chosen"]
@@ -148,31 +165,22 @@ def _refuse_missing(found: Measurements, wanted: Request) -> None:
     there = {name for values in found.values.values() for name in values}
     gallery = found.gallery
     for name in sorted(wanted.names - there):
-        size = f"{len(gallery.images):,} images and {len(gallery.texts):,} texts"
+        images, texts = len(gallery.images), len(gallery.texts)
+        size = f"{counted(images, 'image')} and {counted(texts, 'text')}"
         raise UsageError(f"--metrics {name}: not to be had with {size}")
-
-
-def _left_out(found: Measurements, wanted: Request, settings: EvaluationSettings) -> list[str]:
-    """What the usual metrics lack because the gallery is small."""
-    names: list[str] = []
-    if "recall" in wanted.families:
-        names += [f"recall@{k}" for k in recall.CUTS]
-    if "recall/c-way" in wanted.families and not settings.ways:
-        names += [f"recall@1/{ways}-way" for ways in tasks.WAYS]
-    directions = [found.values[name] for name in DIRECTIONS]
-    lacking = [name for name in names if not all(name in values for values in directions)]
-    return [f"left out, the gallery is too small: {', '.join(lacking)}"] if lacking else []
 
 
 def _told(found: Measurements, settings: EvaluationSettings, hubs: dict[Side, Hubs]) -> list[str]:
     """Which options hold, in words."""
     told = []
     if settings.draws:
-        told.append(f"tasks: {settings.draws:,} random draws for each right item")
+        draws = counted(settings.draws, "random draw")
+        told.append(f"tasks: {draws} for each right item")
     if found.folds is not None:
         numbers = found.folds["image"]
         count, left = int(numbers.max()) + 1, int((numbers < 0).sum())
-        told.append(f"{count} folds of {settings.folds:,} images, {left:,} images in none")
+        folds, rest = counted(count, "fold"), counted(left, "image")
+        told.append(f"{folds} of {settings.folds:,} images, {rest} in none")
     if hubs:
         sides = {name.replace("_", " "): hubs[side].told() for name, side in DIRECTIONS.items()}
         told.append("hubs: " + ", ".join(f"{name} {text}" for name, text in sides.items()))

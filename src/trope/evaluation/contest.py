@@ -7,15 +7,18 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from trope import config
 from trope.checkpoints import load_model
 from trope.data.readers import open as open_pairs
 from trope.errors import UsageError
 from trope.evaluation.answers import Answers
+from trope.evaluation.arrays import are_vectors
 from trope.evaluation.job import answers_of_files, answers_of_runs, evaluated
 from trope.evaluation.measuring import Measurements
 from trope.evaluation.results import Compared, Evaluation, compared
 from trope.evaluation.runs import data_of
 from trope.evaluation.settings import EvaluationSettings
+from trope.runtime import provenance
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +46,7 @@ class Contest:
     names: tuple[str, ...]
     data: str
     split: str
+    settings: EvaluationSettings
     answers: tuple[Answers, ...] = field(repr=False)
     evaluation: Evaluation
     rivals: tuple[Rivals, ...] = ()
@@ -58,49 +62,52 @@ class Contest:
         }
 
     def document(self) -> dict[str, Any]:
-        """As plain values; numbers that are not known are null."""
+        """As plain values, with all settings and how they came about; what is not known is null."""
         about = {"run": _one(self.names), "data": self.data or None, "split": self.split}
         against = [rivals.document() for rivals in self.rivals]
-        return self.evaluation.document() | about | ({"against": against} if against else {})
+        made = {"config": config.plain(self.settings), "provenance": provenance()}
+        found = self.evaluation.document() | about | ({"against": against} if against else {})
+        return found | made
 
 
 def contest(
     runs: Sequence[Path],
-    against: Sequence[Path],
-    files: Sequence[Path],
-    data: Path | None,
-    split: str,
-    settings: EvaluationSettings,
+    against: Sequence[Path] = (),
+    files: Sequence[Path] = (),
+    data: Path | None = None,
+    split: str = "test",
+    settings: EvaluationSettings | None = None,
 ) -> Contest:
-    """Evaluate runs, or vectors in files, and compare them with others on the same queries."""
+    """Evaluate runs, or vectors in files, and compare them with others on the same queries.
+
+    `against` are runs, or files of vectors.
+    """
+    settings = settings or EvaluationSettings()
     _refuse_unclear(runs, against, files)
-    known = runs or against
-    where = data or (data_of(known[0], load_model(known[0])) if known else None)
+    trained = [path for path in (*runs, *against) if not are_vectors(path)]
+    like = trained[0] if trained else None  # whose queries all are asked
+    where = data or (data_of(like, load_model(like)) if like else None)
     pairs = None if where is None else open_pairs(where)
-    asked: dict[Path, Answers] = {}  # a run that is named twice answers once
-    for run in (*runs, *against):
-        if run.resolve() not in asked:
-            (asked[run.resolve()],) = answers_of_runs(run, pairs, split, settings)
-    if files:
-        like = against[0] if against else None
-        ours = [answers_of_files(files, pairs, split, settings, like)]
-    else:
-        ours = [asked[run.resolve()] for run in runs]
+    asked: dict[Path, Answers] = {}  # what is named on both sides answers once
+    for path in (*runs, *against):
+        if path.resolve() not in asked:
+            asked[path.resolve()] = (
+                answers_of_files(path, pairs, split, settings, like)
+                if are_vectors(path)
+                else answers_of_runs(path, pairs, split, settings)[0]
+            )
+    ours = [asked[run.resolve()] for run in runs]
+    ours += [answers_of_files(files, pairs, split, settings, like)] if files else []
+    names = tuple(map(str, runs)) if runs else (" + ".join(map(str, files)),)
+    others = {str(path): asked[path.resolve()] for path in against}
+    found = evaluated(dict(zip(names, ours, strict=True)), others)
     sides = [list(against)] if len(runs) > 1 and against else [[path] for path in against]
     rivals = [
-        _rivals(ours, side, [asked[run.resolve()] for run in side], settings.margin)
+        _rivals(ours, side, [asked[path.resolve()] for path in side], settings.margin)
         for side in sides
     ]
-    names = tuple(map(str, runs or [Path(" + ".join(map(str, files)))]))
-    others = {str(run): asked[run.resolve()] for run in against}
-    return Contest(
-        names,
-        "" if where is None else str(where),
-        split,
-        tuple(ours),
-        evaluated(dict(zip(names, ours, strict=True)), others),
-        tuple(rivals),
-    )
+    source = "" if where is None else str(where)
+    return Contest(names, source, split, settings, tuple(ours), found, tuple(rivals))
 
 
 def _rivals(
@@ -112,8 +119,20 @@ def _rivals(
 
 
 def _refuse_unclear(runs: Sequence[Path], against: Sequence[Path], files: Sequence[Path]) -> None:
+    """Who is asked, and who is compared with whom, must be plain from the command line."""
     if bool(runs) == bool(files):
         raise UsageError("name a run, or vectors with --embeddings" + ("; not both" * bool(runs)))
+    for run in runs:
+        if are_vectors(run):
+            raise UsageError(f"{run}: vectors, not a run; name them with --embeddings")
+    for path in against:
+        if path.suffix == ".npy":
+            raise UsageError(f"--against {path}: put 'image' and 'text' into one .npz file")
+    for side in (runs, against):
+        places = [path.resolve() for path in side]
+        for path in side:
+            if places.count(path.resolve()) > 1:
+                raise UsageError(f"{path}: named twice on the same side, which tells nothing more")
     if len(runs) > 1 and against and len(against) != len(runs):
         raise UsageError(
             f"--against: {len(runs)} runs are compared with as many others, the first with the "

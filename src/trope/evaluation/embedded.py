@@ -18,12 +18,16 @@ from trope.views import Encoded
 
 @dataclass(frozen=True, eq=False)
 class Embedded:
-    """The vectors of a gallery's pictures and texts, in its order; predicted labels, if any."""
+    """The vectors of a gallery's pictures and texts, in its order; predicted labels, if any.
+
+    `remarks` is what there is to say about the split.
+    """
 
     gallery: Gallery
     image: Encoded = field(repr=False)
     text: Encoded = field(repr=False)
     predicted: Predicted | None = field(default=None, repr=False)
+    remarks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         refuse_strange(self.image, self.gallery.names_of("image"), "image")
@@ -52,6 +56,10 @@ class Bank:
 
     image: Encoded = field(repr=False)
     text: Encoded = field(repr=False)
+
+    def __len__(self) -> int:
+        """The queries of the side that has fewer."""
+        return min(len(self.image.mean), len(self.text.mean))
 
     def of(self, side: Side) -> Encoded:
         """The vectors of one side."""

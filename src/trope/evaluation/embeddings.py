@@ -13,7 +13,7 @@ are scores of predicted labels, whose names are in `labels`, a list like the ids
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,11 +25,11 @@ from jaxtyping import Float, Int, Shaped
 from trope.data.identity import image_codes
 from trope.data.pairs import Pairs
 from trope.errors import DataError, UsageError
-from trope.evaluation.arrays import PREDICTED, SIDES, Arrays
 from trope.evaluation.embedded import Bank, Embedded
 from trope.evaluation.gallery import Gallery, gallery
+from trope.evaluation.left_out import left_out
 from trope.evaluation.predictions import Predicted
-from trope.evaluation.scoring import some
+from trope.evaluation.vectors import PREDICTED, SIDES, Arrays
 from trope.spaces import Doc2Vec, Sentence
 
 
@@ -51,13 +51,17 @@ class FileSource:
 
     def embedded(self, split: str) -> Embedded:
         """The vectors of a split of the data, or all there are."""
-        image, text = (self.arrays.encoded(side) for side in SIDES)
         if self.pairs is None:
             found = _plain(self.arrays)
-            return Embedded(found, image, some(text, found.texts))
-        found = gallery(self.pairs, self.codes, split)
-        images, texts = self._places(found, split)
-        return Embedded(found, some(image, images), some(text, texts), self._guessed(images, texts))
+            images, texts, guessed = found.images, found.texts, None
+            remarks: tuple[str, ...] = ()
+        else:
+            found = gallery(self.pairs, self.codes, split)
+            images, texts = self._places(found, split)
+            guessed = self._guessed(images, texts)
+            remarks = left_out(self.pairs, self.codes, split)
+        image, text = map(self.arrays.encoded, SIDES, (images, texts))
+        return Embedded(found, image, text, guessed, remarks)
 
     def _guessed(
         self, images: Int[np.ndarray, " images"], texts: Int[np.ndarray, " texts"]
@@ -106,6 +110,7 @@ class FileSource:
         assert self.pairs is not None
         if not self.arrays.ids:
             return self._in_order(found, split)
+        self._refuse_strangers(self.pairs)
         rows = {name: i for i, name in enumerate(self.arrays.ids["image"])}
         texts: dict[str, list[int]] = defaultdict(list)
         for i, name in enumerate(self.arrays.ids["text"]):
@@ -119,18 +124,31 @@ class FileSource:
         self, found: Gallery, split: str
     ) -> tuple[Int[np.ndarray, " images"], Int[np.ndarray, " texts"]]:
         rows, order = np.unique(found.rows), np.argsort(found.texts, kind="stable")
-        for side, there, wanted in (
-            ("image", len(self.arrays), len(rows)),
-            ("text", len(self.arrays.numbers["text"]), len(order)),
+        for side, wanted, what in (
+            ("image", len(rows), f"rows of split '{split}' that have a picture and a text"),
+            ("text", len(order), f"texts of split '{split}', of rows that have a picture"),
         ):
+            there = len(self.arrays.numbers[side])
             if there != wanted:
                 raise DataError(
-                    f"{self.arrays.path}: {there:,} vectors of {side}s, but split '{split}' has "
-                    f"{wanted:,}; name them by image_ids and text_ids if they are others"
+                    f"{self.arrays.file(side)}: {there:,} vectors '{side}' for {wanted:,} {what}; "
+                    "write one for each, in their order, or name them by image_ids and text_ids"
                 )
         texts = np.empty(len(order), np.int64)
         texts[order] = np.arange(len(order))
         return np.searchsorted(rows, found.shown), texts
+
+    def _refuse_strangers(self, pairs: Pairs) -> None:
+        """Names must be those of rows of the data, of texts no more than a row has."""
+        most = dict(zip(pairs.ids, pairs.text_counts.tolist(), strict=True))
+        for side in SIDES:
+            for name, times in Counter(self.arrays.ids[side]).items():
+                where = f"{self.arrays.path}: {side}_ids: '{name}'"
+                if name not in most:
+                    raise DataError(f"{where} is no row of {pairs.source}")
+                if side == "text" and times > most[name]:
+                    said = f"stands there {times} times, but the row has {most[name]} texts"
+                    raise DataError(f"{where} {said}")
 
     def _place(self, rows: Mapping[str, int], name: str) -> int:
         if name not in rows:

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from jaxtyping import Bool, Int
+from jaxtyping import Int
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
@@ -85,8 +85,8 @@ class Gallery:
         return [self.ids[row] for row in rows]
 
     def captions(self) -> list[str]:
-        """The texts as they were written."""
-        return [self.words[text] for text in self.texts]
+        """The texts as they were written; none where they are not known."""
+        return [self.words[text] for text in self.texts] if self.words else []
 
     def take(self, images: Images) -> Gallery:
         """Some pictures with their texts, in the given order."""
@@ -121,15 +121,27 @@ class Gallery:
             and self.names_of("text") == other.names_of("text")
             and np.array_equal(self.places, other.places)
             and np.array_equal(self.starts, other.starts)
+            and (not self.words or not other.words or self.captions() == other.captions())
         )
+
+
+def rows_of(pairs: Pairs, split: str) -> Int[np.ndarray, " rows"]:
+    """The rows of a split; of one that has none, which splits there are."""
+    column = pairs.column("split")
+    rows = np.flatnonzero(np.asarray(pc.fill_null(pc.equal(column, split), False)))
+    if not len(rows):
+        there = sorted(name for name in pc.unique(column).to_pylist() if name)
+        known = f"; there is {', '.join(there)}" if there else ""
+        raise DataError(f"{pairs.source}: split '{split}' has no row{known}")
+    return rows
 
 
 def gallery(pairs: Pairs, pictures: Int[np.ndarray, " rows"], split: str) -> Gallery:
     """The gallery of a split; `pictures` is the number of each row's picture, -1 for none."""
+    inside = rows_of(pairs, split)
     chosen = samples(pairs, pictures, split)
     texts, owners = pairs.flat_texts()
     rows = owners[chosen.texts]
-    inside = np.asarray(pc.fill_null(pc.equal(pairs.column("split"), split), False))
     return _ordered(pairs, chosen, rows, _clusters(pairs, pictures, inside), texts.to_pylist())
 
 
@@ -188,10 +200,9 @@ def _ordered(
 
 
 def _clusters(
-    pairs: Pairs, pictures: Int[np.ndarray, " rows"], inside: Bool[np.ndarray, " rows"]
+    pairs: Pairs, pictures: Int[np.ndarray, " rows"], rows: Int[np.ndarray, " inside"]
 ) -> Int[np.ndarray, " rows"]:
     """Components of the rows of a split, equal pictures under other names included; -1 outside."""
-    rows = np.flatnonzero(inside)
     linked = components(pairs.take(rows))
     count = int(linked.max(initial=-1)) + 1
     seen, picture = np.unique(pictures[rows], return_inverse=True)
@@ -228,4 +239,4 @@ def _labels(
     return found, tuple(names.dictionary.take(pa.array(used)).to_pylist())
 
 
-__all__ = ["Gallery", "Side", "gallery"]
+__all__ = ["Gallery", "Side", "gallery", "rows_of"]

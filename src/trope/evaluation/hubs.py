@@ -132,8 +132,8 @@ def _nearest_means(bank: Encoded, items: Encoded, settings: Hubs) -> Float32[np.
 
 
 def _blocks(bank: Encoded, items: Encoded) -> Iterator[Float[Tensor, "bank items"]]:
-    senses = 1 if bank.points is None else bank.points.shape[1] ** 2
-    step = max(1, BLOCK // max(1, len(items.mean) * senses))
+    each = [1 if side.points is None else side.points.shape[1] for side in (bank, items)]
+    step = max(1, BLOCK // max(1, len(items.mean) * each[0] * each[1]))
     for start in range(0, len(bank.mean), step):
         part = slice(start, start + step)
         points = None if bank.points is None else bank.points[part]

@@ -4,7 +4,8 @@ Queries of one story are alike, so whole clusters are drawn again, as many as th
 ratio of sums: clusters are of different sizes. The quantiles lie a little further out than 2.5 %
 and 97.5 %, as far as Student's t lies beyond the normal distribution (Hesterberg 2015, "expanded
 percentile interval"): with few clusters the plain ones are too narrow. Of several runs, chance
-between them is added to chance between clusters, as in comparisons.
+between them is added to chance between clusters, as in comparisons. Where all queries agree, no
+draw can differ: what none of n clusters shows may still hold for 3/n of all (rule of three).
 """
 
 from __future__ import annotations
@@ -48,12 +49,14 @@ class Result:
 class Drawn:
     """A statistic of all queries, and of the queries of each redrawn set of so many clusters.
 
-    A row for each run; the clusters of a draw are the same in all.
+    A row for each run; the clusters of a draw are the same in all. `alike` says that no query
+    differs from another.
     """
 
     values: Float[np.ndarray, " runs"]
     draws: Float[np.ndarray, "runs draws"]
     clusters: int
+    alike: bool = False
 
     @property
     def value(self) -> float:
@@ -62,13 +65,13 @@ class Drawn:
 
     def __add__(self, other: Drawn) -> Drawn:
         """The sum of two statistics of the same redrawn clusters."""
-        clusters = min(self.clusters, other.clusters)
-        return Drawn(self.values + other.values, self.draws + other.draws, clusters)
+        clusters, alike = min(self.clusters, other.clusters), self.alike and other.alike
+        return Drawn(self.values + other.values, self.draws + other.draws, clusters, alike)
 
     def __sub__(self, other: Drawn) -> Drawn:
         """The difference of two statistics of the same redrawn clusters."""
-        clusters = min(self.clusters, other.clusters)
-        return Drawn(self.values - other.values, self.draws - other.draws, clusters)
+        clusters, alike = min(self.clusters, other.clusters), self.alike and other.alike
+        return Drawn(self.values - other.values, self.draws - other.draws, clusters, alike)
 
     def result(self, bounds: Bounds = ANY) -> Result:
         """The value with its interval, which always holds it and lies within the bounds."""
@@ -76,10 +79,10 @@ class Drawn:
         draws = draws[~np.isnan(draws)]
         if not len(draws):
             return Result(self.value, self.value, self.value)
-        more = self._between_runs()
+        more, unseen = self._between_runs(), self._unseen(bounds)
         low, high = (float(bound) for bound in np.quantile(draws, _sides(self.clusters)))
-        low = self.value - math.hypot(max(self.value - low, 0.0), more)
-        high = self.value + math.hypot(max(high - self.value, 0.0), more)
+        low = self.value - max(math.hypot(max(self.value - low, 0.0), more), unseen)
+        high = self.value + max(math.hypot(max(high - self.value, 0.0), more), unseen)
         lowest, highest = bounds
         return Result(
             self.value, min(max(low, lowest), self.value), max(min(high, highest), self.value)
@@ -99,6 +102,14 @@ class Drawn:
         apart = float((draws - draws.mean(axis=0)).var(axis=1).sum())
         of_runs = float(self.values.var(ddof=1) / runs)
         return Spread(of_runs, of_clusters, apart / (runs * (runs - 1)), runs, self.clusters)
+
+    def _unseen(self, bounds: Bounds) -> float:
+        """How far from the value the mean of all may lie though all queries agree.
+
+        Nothing is known of that where the statistic may be any number.
+        """
+        scale = bounds[1] - bounds[0]
+        return UNSEEN / self.clusters * scale if self.alike and math.isfinite(scale) else 0.0
 
     def _between_runs(self) -> float:
         """What chance between runs adds to half the width, as a side of a square."""
@@ -132,14 +143,20 @@ def together(runs: Sequence[Drawn]) -> Drawn:
     """The same statistic of several runs, drawn from the same clusters."""
     values = np.concatenate([run.values for run in runs])
     draws = np.concatenate([run.draws for run in runs])
-    return Drawn(values, draws, min(run.clusters for run in runs))
+    alike = all(run.alike for run in runs)
+    return Drawn(values, draws, min(run.clusters for run in runs), alike)
 
 
 def summary(
-    values: Values, clusters: Clusters | None = None, *, median: bool = False, seed: int = 0
+    values: Values,
+    clusters: Clusters | None = None,
+    *,
+    median: bool = False,
+    seed: int = 0,
+    bounds: Bounds = ANY,
 ) -> Result:
-    """The mean or median over the queries that count, with its interval."""
-    return summaries({"": values}, clusters, {""} if median else (), seed=seed)[""]
+    """The mean or median over the queries that count, with its interval within the bounds."""
+    return redrawn({"": values}, clusters, {""} if median else (), seed=seed)[""].result(bounds)
 
 
 def summaries(
@@ -189,10 +206,18 @@ def redrawn(
         warnings.simplefilter("ignore")  # a statistic that no fold has is NaN
         known = np.nanmean(found, axis=0)
     units = np.where(single, _holding(table, alone), _holding(table, which))
+    alike = _alike(table) & (~middle | (units <= 2 * UNSEEN))  # a median moves by half of all
     return {
-        name: Drawn(known[:1, i], known[None, 1:, i], int(units[i]))
+        name: Drawn(known[:1, i], known[None, 1:, i], int(units[i]), bool(alike[i]))
         for i, name in enumerate(values)
     }
+
+
+def _alike(table: Float[np.ndarray, "queries names"]) -> Bool[np.ndarray, " names"]:
+    """Whether all queries that count for a measurement agree, but for rounding."""
+    low = np.where(np.isnan(table), np.inf, table).min(axis=0, initial=np.inf)
+    high = np.where(np.isnan(table), -np.inf, table).max(axis=0, initial=-np.inf)
+    return np.asarray((high >= low) & (high - low <= 1e-9 * np.maximum(1.0, np.abs(high))))
 
 
 def _holding(

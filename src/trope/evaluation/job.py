@@ -18,10 +18,13 @@ from trope.data.splits import SplitPlan
 from trope.data.splits import split as split_pairs
 from trope.evaluation.answers import Answers, answers
 from trope.evaluation.arrays import read_arrays
+from trope.evaluation.asked import refuse_other_queries
 from trope.evaluation.embeddings import FileSource
+from trope.evaluation.fed import fed
 from trope.evaluation.results import Evaluation, summarized
 from trope.evaluation.runs import RunSource, open_run
 from trope.evaluation.settings import EvaluationSettings
+from trope.evaluation.trained import refuse_broken, unfinished
 
 Place: TypeAlias = str | PathLike[str]
 
@@ -71,6 +74,8 @@ def answers_of_runs(
     found = []
     for folder in _places(run):
         source, remarks = open_run(folder, pairs)
+        refuse_broken(folder, source.checkpoint)
+        remarks = (*remarks, *unfinished(folder, source.checkpoint))
         found.append(answers(source, _split(split), settings, remarks))
     return found
 
@@ -89,7 +94,8 @@ def answers_of_files(
     pairs = data if isinstance(data, Pairs) else open_pairs(Path(data))
     if like is not None:
         run, _ = open_run(like, pairs)
-        source = FileSource(arrays, run.pairs, run.pictures.rows)
+        pictures = fed(run.checkpoint.plan, run.pairs, _split(split)).rows
+        source = FileSource(arrays, run.pairs, pictures)
     else:
         named = image_digests(pairs).values
         source = FileSource(arrays, split_pairs(pairs, SplitPlan(), named)[0], digests=named)
@@ -102,6 +108,7 @@ def evaluated(found: Mapping[str, Answers], others: Mapping[str, Answers] = _NON
     What is told of `others`, which they are compared with, is told too.
     """
     everyone = {**found, **others}
+    refuse_other_queries({name: each.measurements.gallery for name, each in everyone.items()})
     told = _told({name: each.told for name, each in everyone.items()})
     remarks = _told({name: each.remarks for name, each in everyone.items()})
     measurements = [each.measurements for each in found.values()]

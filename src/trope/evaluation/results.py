@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float64, Int
 
-from trope.errors import UsageError
+from trope.evaluation.asked import refuse_other_queries
 from trope.evaluation.comparison import LEAST, Comparison, compare
-from trope.evaluation.gallery import Gallery
 from trope.evaluation.intervals import Bounds, Drawn, Result, contrast, redrawn, together
 from trope.evaluation.measuring import DIRECTIONS, OTHER, Measurements
 from trope.evaluation.selection import Request
@@ -72,7 +71,7 @@ def summarized(
     """Means over queries, and over runs where there are several, with intervals."""
     first = runs[0]
     gallery = first.gallery
-    drawn = {side: _drawn(runs, side) for side in first.values}
+    drawn = {side: _drawn(runs, side) for side in _sides(runs)}
     results = {
         side: {
             name: found.result(_bounds(first, side, name))
@@ -86,6 +85,7 @@ def summarized(
     chance = {
         side: {name: value for name, value in first.chance[side].items() if name in results[side]}
         for side in first.chance
+        if side in results
     }
     return Evaluation(
         results["image_to_text"],
@@ -113,11 +113,10 @@ def compared(
 
     Means by their variance, medians and sums of both directions by redrawn components.
     """
-    for one in (*left, *right):
-        if not one.gallery.same_as(left[0].gallery):
-            raise UsageError(_others(left[0].gallery, one.gallery))
+    everyone = (*left, *right)
+    refuse_other_queries({f"run {n}": one.gallery for n, one in enumerate(everyone, 1)})
     found: Compared = {}
-    for side in left[0].values:
+    for side in _sides(everyone):
         ours = wanted.reported(left[0].values[side])
         names = [name for name in ours if all(name in run.values[side] for run in right)]
         found[side] = {name: _compared(left, right, side, name, margin) for name in names}
@@ -227,22 +226,16 @@ def _drawn(
     return {name: together([found[name] for found in each]) for name in names}
 
 
+def _sides(runs: Sequence[Measurements]) -> list[str]:
+    """The directions and modalities that all runs were measured in."""
+    return [side for side in runs[0].values if all(side in run.values for run in runs)]
+
+
 def _rsum(drawn: Mapping[str, Mapping[str, Drawn]]) -> Drawn | None:
     """Recall@1, 5 and 10 of both directions added up, where the gallery is large enough."""
     parts = [drawn[side].get(f"recall@{k}") for side in DIRECTIONS for k in SUMMED]
     known = [part for part in parts if part is not None and not math.isnan(part.value)]
     return reduce(add, known) if len(known) == len(parts) else None
-
-
-def _others(ours: Gallery, theirs: Gallery) -> str:
-    """How the queries of two sides differ."""
-    counts = [f"{len(one.images):,} images and {len(one.texts):,} texts" for one in (ours, theirs)]
-    told = " against ".join(counts)
-    if counts[0] == counts[1]:
-        pairs = zip(ours.names_of("text"), theirs.names_of("text"), strict=True)
-        first = next((f"row '{a}' against row '{b}'" for a, b in pairs if a != b), "")
-        told = first or "the same rows with other pictures"
-    return f"--against: the runs were asked other queries ({told}); splits or pictures differ"
 
 
 def _queries(side: str) -> Any:

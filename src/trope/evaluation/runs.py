@@ -18,11 +18,12 @@ from trope.data.pairs import Pairs
 from trope.data.readers import open as open_pairs
 from trope.data.samples import samples
 from trope.data.splits import SplitPlan
-from trope.encoders import encode
 from trope.encoders.plan import Pictures, Texts
 from trope.errors import DataError, UsageError
 from trope.evaluation.embedded import Bank, Embedded
+from trope.evaluation.fed import fed
 from trope.evaluation.gallery import gallery
+from trope.evaluation.left_out import left_out
 from trope.runtime import generator
 from trope.spaces import Doc2Vec, Sentence
 from trope.spaces.paragraphs import Training
@@ -40,35 +41,32 @@ class RunSource:
 
     @cached_property
     def pictures(self) -> Pictures:
-        """What the image tower is fed."""
+        """What the image tower is fed for all rows."""
         return self.checkpoint.plan.pictures(self.pairs)
 
     @cached_property
     def texts(self) -> Texts:
-        """What the text tower is fed."""
+        """What the text tower is fed for all rows."""
         return self.checkpoint.plan.texts(self.pairs)
 
     def embedded(self, split: str) -> Embedded:
-        """Encode the pictures and texts of a split."""
-        found = gallery(self.pairs, self.pictures.rows, split)
-        model = self.checkpoint.model
+        """Encode the pictures and texts of a split, and of no other."""
+        given = fed(self.checkpoint.plan, self.pairs, split)
+        found = gallery(self.pairs, given.rows, split)
+        vectors = given.encoded(self.checkpoint.model, found.images, found.texts)
         return Embedded(
-            found,
-            encode(model.image, self.pictures.inputs, found.images),
-            encode(model.text, self.texts.inputs, found.texts),
+            found, *vectors, remarks=left_out(self.pairs, given.rows, split, given.failed)
         )
 
     def bank(self) -> Bank | None:
         """Encode training queries, a sample of them where there are very many."""
         try:
-            train = samples(self.pairs, self.pictures.rows, "train")
+            given = fed(self.checkpoint.plan, self.pairs, "train")
+            train = samples(self.pairs, given.rows, "train")
         except DataError:
             return None
-        model, inputs = self.checkpoint.model, self.pictures.inputs
-        return Bank(
-            encode(model.image, inputs, _sample(np.unique(train.images))),
-            encode(model.text, self.texts.inputs, _sample(train.texts)),
-        )
+        images, texts = _sample(np.unique(train.images)), _sample(train.texts)
+        return Bank(*given.encoded(self.checkpoint.model, images, texts))
 
     def validation(self) -> Embedded | None:
         """The validation split, where it has two pictures or more."""
@@ -100,13 +98,13 @@ def open_run(run: Path, data: Path | Pairs | None) -> tuple[RunSource, tuple[str
     folder = run if run.is_dir() else run.parent
     settings = checkpoint.description.get("settings", {})
     plan = config.parse(SplitPlan, settings.get("split", {}), f"{run}: split")
-    pairs = with_kept_splits(folder / SPLITS, pairs, plan)
+    pairs, recognized = with_kept_splits(folder / SPLITS, pairs, plan)
     known = _trained_on(checkpoint).get("data")
     if known in (None, pairs.fingerprint):
         return RunSource(checkpoint, pairs), ()
-    kept = "splits are those of the run where it knew a row" if (folder / SPLITS).exists() else ""
     told = f"{pairs.source}: not the data as it was when {run} was trained"
-    return RunSource(checkpoint, pairs), (f"{told}; {kept}" if kept else told,)
+    unknown = "the run has kept no splits, so that what was trained on may be tested"
+    return RunSource(checkpoint, pairs), (f"{told}; {recognized or unknown}",)
 
 
 def data_of(run: Path, checkpoint: Checkpoint) -> Path:

@@ -155,8 +155,10 @@ def refuse_strange(encoded: Encoded, names: Sequence[str], what: str) -> None:
             fine = torch.isfinite(values[start : start + CHECKED]).flatten(1).all(dim=1)
             if not fine.all():
                 name = names[start + int((~fine).nonzero()[0])]
-                why = "its vector holds a value that is no finite number"
-                raise DataError(f"{what} '{name}': {why}")
+                raise DataError(
+                    f"the model gives {what} '{name}' a vector with a value that is no finite "
+                    "number: it overflows, or the features it is fed hold such a value"
+                )
 
 
 def _senses(encoded: Encoded) -> int:

@@ -11,7 +11,7 @@ from trope.errors import UsageError, suggestion
 from trope.evaluation.settings import EvaluationSettings
 from trope.metrics import METRICS, Metric, entry_of, ndcg, recall, tasks
 from trope.metrics.asp import PARTS, Asp
-from trope.metrics.pmrp import PMRP
+from trope.metrics.pmrp import APART, PMRP
 from trope.metrics.table import JUDGED
 from trope.spaces.captions import MEASURES
 
@@ -73,6 +73,9 @@ def request(names: Iterable[str]) -> Request:
         if entry is METRICS["asp"] and name != "asp" and measure not in MEASURES:
             known = suggestion(measure, MEASURES)
             raise UsageError(f"--metrics {name}: no measure '{measure}'{known}")
+        task = re.fullmatch(r"recall@(\d+)/(\d+)-way", name)
+        if task and int(task[1]) >= int(task[2]):
+            raise UsageError(f"--metrics {name}: among {task[2]} items it is always 1")
     families = frozenset(name for name in asked if name in METRICS)
     return Request(families, frozenset(asked) - families)
 
@@ -110,6 +113,23 @@ def refuse_impossible(
         raise UsageError("--metrics asp: needs the texts themselves; name the data with --data")
 
 
+def pmrp_of(settings: EvaluationSettings, coco: bool) -> str:
+    """What PMRP is called: papers' figures are by COCO's instances, not by other labels of COCO."""
+    return "pmrp/labels" if coco and settings.labels == "any" else "pmrp"
+
+
+def refuse_other_labels(wanted: Request, pmrp: str) -> None:
+    """A part of PMRP that was named must be one that there is, under the name it has here."""
+    known = [pmrp, *(f"{pmrp}/{apart}" for apart in APART)]
+    for name in sorted(filter(METRICS["pmrp"].reports, wanted.names)):
+        here = name.replace("pmrp/labels", "pmrp").replace("pmrp", pmrp)
+        if here not in known:
+            raise UsageError(f"--metrics {name}: there is {', '.join(known)}")
+        if here != name:
+            said = "" if pmrp == "pmrp" else "; with --set labels=instances it is the published one"
+            raise UsageError(f"--metrics {name}: by the labels of this data it is {here}{said}")
+
+
 def metrics_of(wanted: Request, settings: EvaluationSettings, coco: bool) -> Iterator[Metric]:
     """The metrics, ready to be called; PMRP has another name where COCO's labels are not COCO's."""
     if wanted.asks("recall/c-way") or wanted.asks("mean-rank/c-way"):
@@ -127,7 +147,7 @@ def metrics_of(wanted: Request, settings: EvaluationSettings, coco: bool) -> Ite
         whole = ndcg.CUTS if "ndcg" in wanted.families else ()
         yield ndcg.NDCG(tuple(dict.fromkeys([*wanted.numbers(r"ndcg@(\d+)"), *whole])))
     if wanted.asks("pmrp"):
-        yield PMRP(name="pmrp/labels" if coco and settings.labels == "any" else "pmrp")
+        yield PMRP(name=pmrp_of(settings, coco))
     if wanted.asks("asp"):
         yield Asp(wanted.numbers(r"gain@(\d+)/.*"))
 
@@ -139,7 +159,7 @@ def _tasks(wanted: Request, settings: EvaluationSettings) -> Iterator[Metric]:
     ways = (*named, *((settings.ways or tasks.WAYS) if whole else ()))
     cuts = {*wanted.numbers(r"recall@(\d+)/\d+-way")}
     cuts |= set(tasks.CUTS) if "recall/c-way" in wanted.families else set()
-    strict = bool(named or settings.ways)
+    strict = bool(settings.ways) or not whole
     sizes, draws, seed = tuple(sorted(set(ways))), settings.draws, settings.seed
     if wanted.asks("recall/c-way"):
         yield tasks.TaskRecall(sizes, draws, seed, strict, tuple(sorted(cuts)))

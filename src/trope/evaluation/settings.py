@@ -53,5 +53,9 @@ class EvaluationSettings:
             raise UsageError(f"margin: a share from 0 to below 1, found {self.margin}")
         if not math.isfinite(self.threshold):
             raise UsageError(f"threshold: a number, found {self.threshold}")
+        kinds = [name.partition("=")[0] for name in self.truth]
+        for kind in kinds:
+            if kinds.count(kind) > 1:
+                raise UsageError(f"--truth {kind}: stands there {kinds.count(kind)} times")
         if self.folds and self.truth:
             raise UsageError("--truth: people judged the whole gallery; leave out --folds")

@@ -20,6 +20,12 @@ from trope.metrics.tasks import TaskRank, TaskRecall
 
 Better = Literal["higher", "lower"]
 
+VARIES = {
+    **dict.fromkeys(("k", "K", "c"), r"[1-9]\d*"),
+    "apart": r"\d+",
+    "source": "[a-z]+",
+    "measure": "[^/@]+",
+}  # of names, in angle brackets
 JUDGED = ("eccv/", "cxc/")  # before the names of results under people's judgments
 
 
@@ -122,7 +128,7 @@ METRICS: dict[str, Entry] = {
     ),
     "pmrp": Entry(
         "R-precision where what has nearly the same labels is right",
-        ("pmrp", "pmrp/<apart>", "pmrp/<source>/<apart>"),
+        ("pmrp", "pmrp/<apart>", "pmrp/<source>", "pmrp/<source>/<apart>"),
         "Chun et al. 2021 (PCME)",
         metric=PMRP,
     ),
@@ -161,9 +167,13 @@ def entry_of(name: str) -> Entry:
     for entry in METRICS.values():
         if entry.reports(reported):
             return entry
+    for form in (form for entry in METRICS.values() for form in entry.names):
+        if re.fullmatch(re.sub(r"<\w+>", "[^/@]*", form), reported):
+            kinds = f"write it as {form}, with whole numbers from 1 on"
+            raise UsageError(f"no metric '{name}'; {kinds}")
     raise UsageError(f"no metric '{name}'{suggestion(name, METRICS)}")
 
 
 def _pattern(name: str) -> str:
-    """What varies is anything but a separator."""
-    return re.sub(r"<\w+>", "[^/@]+", re.escape(name).replace(r"\<", "<").replace(r"\>", ">"))
+    """Numbers are whole ones from 1 on, how far labels may be apart is 0 too, others are words."""
+    return re.sub(r"<(\w+)>", lambda found: VARIES[found[1]], name)

@@ -82,7 +82,7 @@ def has_state(folder: Path) -> bool:
 
 def _describe(folder: Path, settings: Recipe, run: Mapping[str, Any], pairs: Pairs) -> None:
     config.save(settings, folder / SETTINGS)
-    keep_splits(folder / SPLITS, pairs)
+    keep_splits(folder / SPLITS, pairs, settings.split.images)
     write_json(folder / RUN, run)
 
 

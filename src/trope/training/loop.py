@@ -16,7 +16,7 @@ from torch.optim import Optimizer
 
 from trope.checkpoints import FILE, save_model
 from trope.encoders.inputs import Tensors
-from trope.errors import TropeError
+from trope.errors import TropeError, UsageError
 from trope.files import write_json
 from trope.training.folder import NONFINITE, has_state
 from trope.training.metrics import Metrics
@@ -69,6 +69,30 @@ class Loop:
             self.progress = load_state(self.folder, self.modules, self.optimizer, precision)
             self.progress.finished = self._ended()  # no more, if more epochs are wanted now
         set_rate(self.optimizer, self.progress.rate)
+
+    def standing(self) -> list[str]:
+        """Where a run that goes on does so; nothing of one that begins."""
+        progress = self.progress
+        if not progress.epoch + progress.step:
+            return []
+        if progress.finished:
+            return [f"{self.folder}: finished after epoch {progress.epoch}; nothing is left to do"]
+        place = f"epoch {progress.epoch + 1}, step {progress.step + 1}"
+        return [f"{self.folder}: goes on with {place}"]
+
+    def restored(self) -> list[str]:
+        """Write the best model again if it is gone and the state still has it; else refuse."""
+        progress, path = self.progress, self.folder / FILE
+        if progress.best_epoch < 0 or path.exists():
+            return []
+        best, now = progress.best_epoch + 1, progress.epoch
+        if best != now or progress.step:
+            raise UsageError(
+                f"{path}: is gone; it was that of epoch {best}, and the state has later weights "
+                f"(epoch {now} is done): train anew in a new folder"
+            )
+        self._write_model(progress.history[progress.best_epoch])
+        return [f"{path}: was gone; written again from the state, which is that of epoch {best}"]
 
     def run(self) -> Progress:
         """Train to the end; interrupted, the run is saved after the step it is in."""
@@ -168,7 +192,7 @@ class Loop:
         progress, wanted = self.progress, self.settings.training
         measured = {f"val_{name}": value for name, value in asdict(found).items()}
         line = {
-            "epoch": progress.epoch,
+            "epoch": progress.epoch + 1,
             "loss": progress.total / max(progress.step, 1),
             "rate": progress.rate,
             **{name: value for name, value in measured.items() if value is not None},
@@ -197,8 +221,11 @@ class Loop:
         if value > progress.best:
             progress.best, progress.best_epoch = value, progress.epoch
             if self.fabric.is_global_zero:
-                about = {**self.description, "validation": line}
-                save_model(self.folder / FILE, self.task.model, self.task.plan, about)
+                self._write_model(line)
+
+    def _write_model(self, line: dict[str, Any]) -> None:
+        about = {**self.description, "validation": line}
+        save_model(self.folder / FILE, self.task.model, self.task.plan, about)
 
     def _save(self) -> None:
         """First the best model, then the state: killed between the two, the epoch is done again."""
@@ -215,7 +242,7 @@ class Loop:
             return
         path = self.folder / NONFINITE
         ids = [self.task.ids[text] for text in self.task.train.texts[step.pairs]]
-        place = {"epoch": self.progress.epoch, "step": step.number}
+        place = {"epoch": self.progress.epoch + 1, "step": step.number + 1}
         if self.fabric.is_global_zero:
             write_json(path, place | {name: str(value), "ids": ids})
         what = "infinite" if math.isinf(value) else "not a number"

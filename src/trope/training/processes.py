@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from lightning_fabric import Fabric
+from torch.distributed import DistError
 
-from trope.errors import UsageError
+from trope.errors import TropeError, UsageError
 from trope.training.loop import Loop
 from trope.training.settings import Optimization
+
+Found = TypeVar("Found")
+
+
+class Elsewhere(TropeError):  # noqa: N818
+    """The run was ended by another process, which says why."""
+
+    def __init__(self, exit_code: int) -> None:
+        super().__init__("another process has ended the run")
+        self.exit_code = exit_code
+
+
+def first_process() -> bool:
+    """Whether this process is the only one, or the one that speaks for all."""
+    return os.environ.get("RANK", "0") == "0"
 
 
 def launched(settings: Optimization) -> Fabric:
@@ -24,6 +41,9 @@ def launched(settings: Optimization) -> Fabric:
         raise UsageError(
             f"training.batch: {settings.batch} pairs cannot be shared evenly by {world} processes"
         )
+    if world > 1:
+        logging.getLogger("lightning_fabric").setLevel(logging.WARNING)
+        warnings.filterwarnings("ignore", "torch.distributed.*deprecated")  # called by fabric
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # advice for users of another package
@@ -40,6 +60,33 @@ def launched(settings: Optimization) -> Fabric:
     if settings.precision == "16-mixed" and fabric.device.type == "cpu":
         raise UsageError("training.precision: 16-mixed needs a GPU; bf16-mixed does without")
     return fabric
+
+
+def for_all(fabric: Fabric, act: Callable[[], Found]) -> Found | None:
+    """What the first process does for all; where it cannot, all end, and it alone says why."""
+    found, error = None, None
+    if fabric.is_global_zero:
+        try:
+            found = act()
+        except TropeError as raised:
+            error = raised
+    code: int | None = fabric.broadcast(None if error is None else error.exit_code)
+    if error is not None:
+        raise error
+    if code is not None:
+        raise Elsewhere(code)
+    return found
+
+
+@contextmanager
+def together(fabric: Fabric) -> Iterator[None]:
+    """The others cannot go on without one that has ended: no defect, and it said why."""
+    try:
+        yield
+    except RuntimeError as error:
+        if fabric.world_size > 1 and (isinstance(error, DistError) or "gloo" in str(error)):
+            raise Elsewhere(1) from error
+        raise
 
 
 @contextmanager

@@ -25,7 +25,11 @@ FORMAT = "trope-state-2"
 
 @dataclass
 class Progress:
-    """How far a run has come, and what decides about rate and end."""
+    """How far a run has come, and what decides about rate and end.
+
+    `epoch` and `step` are what is done, so that those to come have these numbers, from 0;
+    `best_epoch` is a place in `history`, whose lines count epochs from 1, as people do.
+    """
 
     epoch: int = 0
     step: int = 0
@@ -73,10 +77,17 @@ def load_state(
             module.load_state_dict(parts[part])
         _remember(optimizer, parts["optimizer"])
         precision.load_state_dict(document["scale"])
-        return Progress(**_infinite(document["progress"]))
+        return _counted(Progress(**_infinite(document["progress"])))
     except (RuntimeError, KeyError, TypeError, ValueError) as error:
         why = str(error).splitlines()[0]
         raise DataError(f"{path}: does not fit the model to be trained ({why})") from None
+
+
+def _counted(progress: Progress) -> Progress:
+    """Lines of earlier versions, which counted from 0, with the numbers they have now."""
+    for place, line in enumerate(progress.history):
+        line["epoch"] = place + 1
+    return progress
 
 
 def _below(tensors: dict[str, Tensor], part: str) -> dict[str, Tensor]:

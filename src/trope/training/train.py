@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow.compute as pc
 import torch
 
 from trope import config
+from trope.data.digests import cache_written
 from trope.data.pairs import Pairs
 from trope.data.readers import open
 from trope.data.splits import SplitReport, split
-from trope.errors import DataError
+from trope.errors import DataError, UsageError
 from trope.runtime import provenance, seed_everything
 from trope.training import folder as runs
 from trope.training.idle import refuse_idle
 from trope.training.loop import Loop
-from trope.training.processes import launched, stopped_gently
+from trope.training.processes import for_all, launched, stopped_gently, together
 from trope.training.recipes import as_sets, load_recipe, resolve
 from trope.training.screen import Screen
 from trope.training.settings import Recipe
@@ -29,17 +32,20 @@ from trope.training.small import Scale, small_changes
 from trope.training.state import Progress
 from trope.training.sweep import swept
 from trope.training.task import Task, prepare
-from trope.training.validation import measurable
+from trope.training.validation import comparable, measurable
 from trope.weights import WEIGHTS
+
+SEEDS = 2**32  # what every generator takes
 
 
 @dataclass(frozen=True)
 class Trained:
-    """A finished run: its folder, its settings, and how it went."""
+    """A finished run: its folder, its settings, how it went, and how many rows each split has."""
 
     folder: Path
     settings: Recipe
     progress: Progress
+    rows: Mapping[str, int]
 
 
 def train(
@@ -58,20 +64,22 @@ def train(
 
     Settings are changed by `sets`, written like `--set`, or by keywords: `text={"encoder": "gru"}`.
     """
+    refuse_seed(seed)
     chosen = load_recipe(recipe) if isinstance(recipe, str) else recipe
     out, sets = Path(out), [*sets, *as_sets(settings)]
     pairs = data if isinstance(data, Pairs) else open(data)
     pairs, splits = split(pairs, config.override(chosen, sets).split)
     refuse_empty(pairs, splits)
+    refuse_repeated(pairs)
     resolved, remarks = settled(chosen, sets, pairs, scale)
     fabric = launched(resolved.training)
     screen = Screen(resolved.training.epochs, quiet or not fabric.is_global_zero)
     run: dict[str, Any] = {"recipe": recipe if isinstance(recipe, str) else "", "seed": seed}
     run |= about_data(pairs, out) | provenance()
-    if fabric.is_global_zero:
-        screen.tell(runs.look(out, resolved, run, resume))
+    screen.tell(for_all(fabric, lambda: runs.look(out, resolved, run, resume)) or ())
     seed_everything(seed)
-    task = prepare(pairs, resolved, seed, fabric.world_size)
+    with cache_written():
+        task = prepare(pairs, resolved, seed, fabric.world_size)
     screen.tell(
         [
             told(task, resolved, splits, fabric.world_size),
@@ -80,18 +88,19 @@ def train(
         ]
     )
     screen.tell(task.remarks)
-    with ExitStack() as stack:
-        if fabric.is_global_zero:
-            stack.enter_context(runs.opened(out, resolved, run, pairs))
+    with together(fabric), ExitStack() as stack:
+        for_all(fabric, lambda: stack.enter_context(runs.opened(out, resolved, run, pairs)))
         fabric.barrier()
         short = partial(_trained, seed=seed)
         task, said = swept(task, pairs, resolved, seed, out, fabric, short)
         screen.tell(said)
         description = {"run": run, "settings": config.plain(resolved), **about_weight(task)}
         loop = Loop(task, resolved, seed, out, fabric, description, screen.report)
+        screen.tell(loop.standing())
+        screen.tell(for_all(fabric, loop.restored) or ())
         for around in (screen, deterministic_algorithms(), stopped_gently(loop)):
             stack.enter_context(around)
-        return Trained(out, resolved, loop.run())
+        return Trained(out, resolved, loop.run(), splits.rows)
 
 
 def settled(
@@ -122,6 +131,26 @@ def _trained(settings: Recipe, pairs: Pairs, out: Path, *, seed: int) -> Progres
     return train(settings, pairs, out, seed=seed, resume=True, quiet=True).progress
 
 
+def refuse_seed(seed: int) -> None:
+    """One range for all generators."""
+    if not 0 <= seed < SEEDS:
+        raise UsageError(f"seed {seed}: must be a whole number from 0 to {SEEDS - 1}")
+
+
+def refuse_repeated(pairs: Pairs) -> None:
+    """Ids are names: nothing can be said of a row, and no row known again, if two share one."""
+    ids = pairs.column("id")
+    if pc.count_distinct(ids).as_py() == len(ids):
+        return
+    _, first, number = np.unique(np.array(pairs.ids, object), True, True)
+    again = np.flatnonzero(first[number] != np.arange(len(ids)))
+    row, before = int(again[0]), int(first[number[again[0]]])
+    raise DataError(
+        f"{pairs.source}: {pairs.place(row)} has the id '{ids[row]}' of {pairs.place(before)}; "
+        f"{len(again):,} rows have the id of another before them (trope check lists them)"
+    )
+
+
 def refuse_empty(pairs: Pairs, splits: SplitReport) -> None:
     """Say why there is nothing to train on, or nothing to choose the best epoch by."""
     for name in ("train", "val"):
@@ -150,7 +179,16 @@ def told(task: Task, settings: Recipe, splits: SplitReport, processes: int = 1) 
 
 
 def selected_by(task: Task, settings: Recipe, seed: int) -> list[str]:
-    """A remark where the model cannot be selected by what the settings ask for."""
+    """A remark where the model cannot be selected by what the settings ask for.
+
+    Refused where nothing can: the loss of a pair that has no wrong one beside it is always the
+    same, and the first epoch would seem the best.
+    """
+    if not comparable(task.val, seed):
+        raise DataError(
+            f"split 'val' has {len(task.val):,} pairs to validate on, and none of them has a wrong "
+            "one beside it: no epoch can be told from another; validation needs two different pairs"
+        )
     if settings.training.select == "loss" or measurable(task.val, seed):
         return []
     return ["too few validation pairs for 5-way recall: the lowest loss selects the model"]

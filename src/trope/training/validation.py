@@ -51,6 +51,12 @@ def validate(task: Task, batch: int, seed: int) -> Validation:
     )
 
 
+def comparable(val: Samples, seed: int) -> bool:
+    """Whether any pair has another that is wrong for it, without which a loss says nothing."""
+    rows = chosen(val, seed)
+    return not bool(val.same(rows, rows).all())
+
+
 def measurable(val: Samples, seed: int) -> bool:
     """Whether there are pairs enough for a recall."""
     rows = chosen(val, seed)

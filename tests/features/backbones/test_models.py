@@ -25,7 +25,9 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", ["openai/clip-vit-base-patch32", "/no/such/folder", "", "a b/c/d"])
 def test_unknown_names_are_one_line_and_cost_no_network(name: str) -> None:
-    with pytest.raises(UsageError, match=r"no model of this name on this machine.*download=True"):
+    with pytest.raises(
+        UsageError, match=r"no model of this name on this machine.*Python.*download=True"
+    ):
         backbone(name)
 
 

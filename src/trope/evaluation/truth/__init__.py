@@ -61,7 +61,7 @@ def _read(name: str) -> Judgments:
         return eccv.judgments()
     if kind == "cxc":
         return cxc.judgments(Path(folder) if folder else None)
-    raise UsageError(f"--truth {name}: expected eccv, cxc or cxc=FOLDER")
+    raise UsageError(f"--truth {name}: expected eccv, cxc or cxc=FOLDER, each by a --truth")
 
 
 __all__ = ["Truths", "is_coco", "truths"]

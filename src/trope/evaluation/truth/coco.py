@@ -73,10 +73,11 @@ def numbered(gallery: Gallery, pairs: Pairs) -> Numbered:
     """The numbers of a gallery's pictures and texts, from the ids of their rows."""
     rows, place = np.unique(gallery.rows, return_inverse=True)
     asked = pairs.take(rows)
+    _refuse_gaps(asked)
     try:
         ids = np.asarray(pc.cast(asked.column("id"), pa.int64()), np.int64)
         column = asked.column("caption_ids")
-        counts = np.asarray(pc.fill_null(pc.list_value_length(column), 0), np.int64)
+        counts = np.asarray(pc.list_value_length(column), np.int64)
         captions = np.asarray(pc.cast(pc.list_flatten(column), pa.int64()), np.int64)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         why = str(error).splitlines()[0]
@@ -88,6 +89,17 @@ def numbered(gallery: Gallery, pairs: Pairs) -> Numbered:
     before = np.cumsum(counts) - counts
     images = ids[np.searchsorted(rows, gallery.shown)]
     return Numbered(images, captions[before[place] + gallery.places])
+
+
+def _refuse_gaps(pairs: Pairs) -> None:
+    """Every text that is asked must have its number."""
+    for row, numbers in enumerate(pairs.column("caption_ids").to_pylist()):
+        if numbers is None or (isinstance(numbers, list) and None in numbers):
+            where = f"row '{pairs.ids[row]}' ({pairs.place(row)})"
+            raise DataError(
+                f"{pairs.source}: {where} has no caption_ids, or one is missing; --truth needs "
+                "COCO's number of every caption of the split"
+            )
 
 
 def _matrix(

@@ -24,7 +24,7 @@ def model_folder(name: str, known: Iterable[str], download: bool) -> Path:
         raise MissingExtra(f"backbone '{name}'", "transformers", suggestion(name, known))
     folder = Path(name).expanduser()
     if not name or not folder.is_dir():
-        advice = " (download=True allows to fetch it)"
+        advice = f" (in Python, trope.features.backbone('{name}', download=True) fetches it)"
         folder = _downloaded(name) if download else stored_model("backbone", name, known, advice)
     if not (folder / "config.json").is_file():
         raise UsageError(f"{folder}: has no config.json; not the folder of a transformers model")

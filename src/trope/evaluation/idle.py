@@ -1,0 +1,31 @@
+"""Options that change nothing beside the others: refused, for somebody thinks that they do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trope.errors import UsageError
+from trope.evaluation.selection import Request
+from trope.evaluation.settings import EvaluationSettings
+
+TASKS = ("recall/c-way", "mean-rank/c-way")
+
+
+def refuse_idle(settings: EvaluationSettings, wanted: Request) -> None:
+    """Say why an option that was given changes nothing."""
+    for option, why in _idle(settings, wanted):
+        raise UsageError(f"{option}: changes nothing {why}")
+
+
+def _idle(settings: EvaluationSettings, wanted: Request) -> Iterator[tuple[str, str]]:
+    hubs, named = settings.hubs, ", ".join(settings.metrics)
+    if settings.ways and not wanted.families & set(TASKS):
+        sizes = ",".join(map(str, settings.ways))
+        more = f"beside --metrics {named}: name recall/c-way or mean-rank/c-way"
+        yield f"--ways {sizes}", f"{more}, or the size in a metric, as in recall@1/5-way"
+    if settings.draws and not any(map(wanted.asks, TASKS)):
+        yield f"--draws {settings.draws}", f"without tasks: --metrics {named} asks for none"
+    if hubs.method == "none" and hubs.strength is not None:
+        yield "--set hubs.strength", "without --hubs"
+    if hubs.method != "nnn" and hubs.nearest is not None:
+        yield "--set hubs.nearest", "without --hubs nnn"

@@ -1,0 +1,193 @@
+"""What a run refuses before its first step, and what it says of where it stands."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import planted
+import pytest
+import torch
+
+import trope
+from trope.checkpoints import read_tensors
+from trope.cli import main
+from trope.cli.train import launcher
+from trope.data.pairs import Pairs
+from trope.errors import DataError, UsageError
+from trope.training import loop, train
+from trope.training.state import Progress
+
+SHORT = [*planted.PRECOMPUTED, "training.epochs=2"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return planted.write(tmp_path_factory.mktemp("planted") / "data", rows=64)
+
+
+@pytest.fixture
+def pairs(folder: Path) -> Pairs:
+    return trope.open(folder)
+
+
+def rewritten(source: Path, target: Path, **columns: list[object]) -> Pairs:
+    """The same rows with some columns changed; as many rows as the columns have."""
+    rows = [json.loads(line) for line in (source / "pairs.jsonl").read_text().splitlines()]
+    planted.write(target, rows=64)
+    changed = [row | dict(zip(columns, values)) for row, *values in zip(rows, *columns.values())]  # noqa: B905
+    (target / "pairs.jsonl").write_text("\n".join(map(json.dumps, changed)))
+    return trope.open(target)
+
+
+def test_a_cache_that_can_never_be_made_is_told(
+    pairs: Pairs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TROPE_CACHE", "/proc/trope")
+    said = "^/proc/trope/.*: cannot be written .*; TROPE_CACHE names another cache folder$"
+    with pytest.raises(UsageError, match=said):
+        train("angular", pairs, tmp_path / "run", sets=SHORT, quiet=True)
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32, 10**30])
+def test_seeds_have_one_range(pairs: Pairs, tmp_path: Path, seed: int) -> None:
+    with pytest.raises(UsageError, match=f"seed {seed}: must be .* from 0 to 4294967295"):
+        train("angular", pairs, tmp_path / "run", sets=SHORT, seed=seed, quiet=True)
+
+
+def test_the_largest_seed_is_taken(pairs: Pairs, tmp_path: Path) -> None:
+    train("angular", pairs, tmp_path / "run", sets=SHORT, seed=2**32 - 1, quiet=True)
+
+
+def test_two_rows_with_one_id_are_refused(folder: Path, tmp_path: Path) -> None:
+    ids: list[object] = ["a", "b", *range(61), "b"]
+    pairs = rewritten(folder, tmp_path / "data", id=ids)
+    said = r"line 64 has the id 'b' of line 2; 1 rows have the id of another before them"
+    with pytest.raises(DataError, match=said):
+        train("angular", pairs, tmp_path / "run", sets=SHORT, quiet=True)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_validation_needs_a_wrong_pair(folder: Path, tmp_path: Path, count: int) -> None:
+    """One pair, or several with one text: whatever the model, the loss is the same."""
+    splits: list[object] = [*(["train"] * (64 - count)), *(["val"] * count)]
+    texts: list[object] = [*([f"text {i}"] for i in range(64 - count)), *([["same"]] * count)]
+    pairs = rewritten(folder, tmp_path / "data", split=splits, texts=texts)
+    said = f"split 'val' has {count} pairs to validate on, and none of them has a wrong one"
+    with pytest.raises(DataError, match=said):
+        train("angular", pairs, tmp_path / "run", sets=SHORT, quiet=True)
+
+
+def commanded(*words: str) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main(["train", "angular", *words, *(w for change in SHORT for w in ("--set", change))])
+    return int(ended.value.code or 0)
+
+
+def test_without_test_rows_another_split_is_suggested(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rewritten(folder, tmp_path / "data", split=["train"] * 54 + ["val"] * 10)
+    for data, end in ((tmp_path / "data", " --split val (no row is of test)"), (folder, "")):
+        out = tmp_path / f"run-of-{data.parent.name}"
+        assert commanded("--data", str(data), "--out", str(out)) == 0
+        last = capsys.readouterr().out.splitlines()[-1]
+        assert last == f"next: trope evaluate {out} --data {data}{end}"
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_another_process_speaks_only_if_the_first_did_not(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    rank: int,
+) -> None:
+    """It waits: `torchrun` ends it meanwhile if the first has ended."""
+    waited: list[float] = []
+    monkeypatch.setenv("RANK", str(rank))
+    monkeypatch.setattr("trope.cli.train.time.sleep", waited.append)
+    assert commanded("--data", str(tmp_path / "nothing"), "--out", str(tmp_path / "run")) == 2
+    assert len(waited) == rank
+    assert "nothing" in capsys.readouterr().err
+
+
+def test_how_to_go_on_names_the_launcher() -> None:
+    assert launcher({}) == ["trope"]
+    one = {"TORCHELASTIC_RUN_ID": "x", "LOCAL_WORLD_SIZE": "2", "GROUP_WORLD_SIZE": "1"}
+    assert " ".join(launcher(one)) == "torchrun --nproc-per-node 2 -m trope"
+    several = " ".join(launcher(one | {"GROUP_WORLD_SIZE": "3"}))
+    assert several.startswith("torchrun --nnodes 3 --rdzv-backend c10d --rdzv-endpoint HOST:PORT")
+
+
+def stopped_after(
+    monkeypatch: pytest.MonkeyPatch, pairs: Pairs, out: Path, epoch: int, step: int
+) -> None:
+    save = loop.save_state
+
+    def killed(*values: object) -> None:
+        save(*values)  # type: ignore[arg-type]
+        progress = values[-1]
+        assert isinstance(progress, Progress)
+        if (progress.epoch, progress.step) == (epoch, step):
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "SAVE_SECONDS", 0.0)
+        patch.setattr(loop, "save_state", killed)
+        with pytest.raises(KeyboardInterrupt):
+            train("angular", pairs, out, sets=SHORT, quiet=True)
+
+
+def test_a_run_says_where_it_goes_on(
+    pairs: Pairs,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out = tmp_path / "run"
+    stopped_after(monkeypatch, pairs, out, 1, 2)
+    for said in ("goes on with epoch 2, step 3", "finished after epoch 2; nothing is left to do"):
+        train("angular", pairs, out, sets=SHORT, resume=True)
+        assert f"{out}: {said}" in capsys.readouterr().err.replace("\n", "")
+
+
+def test_lines_of_earlier_versions_get_todays_numbers(
+    pairs: Pairs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which counted from 0."""
+    out = tmp_path / "run"
+    monkeypatch.setattr(loop.Loop, "_ended", lambda self: self.progress.epoch >= 1)
+    train("angular", pairs, out, sets=SHORT, quiet=True)
+    monkeypatch.undo()
+    tensors, document = read_tensors(out / "state.safetensors")
+    document["progress"]["history"][0]["epoch"] = 0
+    trope.checkpoints.write_tensors(out / "state.safetensors", tensors, document)
+    train("angular", pairs, out, sets=SHORT, resume=True, quiet=True)
+    lines = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+    assert [line["epoch"] for line in lines] == [1, 2]
+
+
+@pytest.mark.parametrize("best", [1, 2])
+def test_a_model_that_is_gone_is_written_again_or_told(
+    pairs: Pairs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, best: int
+) -> None:
+    """The state has the weights after the last epoch; those of the first are lost."""
+    values = iter([0.0, 1.0] if best == 2 else [1.0, 0.0])
+    keep = loop.Loop._keep
+    monkeypatch.setattr(loop.Loop, "_keep", lambda self, _, line: keep(self, next(values), line))
+    out = tmp_path / "run"
+    train("angular", pairs, out, sets=SHORT, quiet=True)
+    before = read_tensors(out / "model.safetensors")
+    (out / "model.safetensors").unlink()
+    if best == 1:
+        with pytest.raises(
+            UsageError, match=r"model\.safetensors: is gone; it was that of epoch 1"
+        ):
+            train("angular", pairs, out, sets=SHORT, resume=True, quiet=True)
+        return
+    train("angular", pairs, out, sets=SHORT, resume=True, quiet=True)
+    after = read_tensors(out / "model.safetensors")
+    assert all(torch.equal(before[0][name], after[0][name]) for name in before[0])
+    assert before[1]["validation"] == after[1]["validation"]
+    assert after[1]["validation"]["epoch"] == 2
