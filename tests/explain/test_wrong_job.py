@@ -159,6 +159,17 @@ def test_components_can_be_left_out(tmp_path: Path) -> None:
     assert "60 of 60 pairs belong together" in remarks[0]
 
 
+def test_neighbors_are_a_tenth_at_most(tmp_path: Path) -> None:
+    pairs = trope.open(write(tmp_path / "data"))
+    found = judge(pairs, replace(SMALL, k=100_000))
+    assert found.settings.k == 6
+    assert "k lowered from 100,000 to 6: a tenth of 60 pairs" in found.remarks
+    assert set(found.table.column("id").to_pylist()[:4]) == set(WRONG)
+    assert not any("lowered" in remark for remark in judge(pairs, SMALL).remarks)
+    three = judge(trope.open(write(tmp_path / "three", count=3)), SMALL)
+    assert (three.usable, three.settings.k) == (3, 1)
+
+
 @pytest.mark.parametrize("score", SCORES)
 def test_every_score_gives_a_table(score: str, tmp_path: Path) -> None:
     found = judge(trope.open(write(tmp_path / "data")), replace(SMALL, score=score))

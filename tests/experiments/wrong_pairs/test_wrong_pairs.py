@@ -15,11 +15,14 @@ from trope.data.pairs import Pairs
 from trope.errors import DataError, UsageError
 from trope.experiments import run
 from trope.experiments.wrong_pairs import SCORES, WrongPairs, heads, study
+from trope.experiments.wrong_pairs.page import page
 from trope.experiments.wrong_pairs.study import case, gather, swapped
 from trope.spaces import Sentence, Vectors, Visual
 
 pytest.importorskip("matplotlib")
 
+DOCS = Path(__file__).parents[3] / "docs"
+MEASURED = sorted(DOCS.glob("results/wrong-pairs*.json"))
 COUNT, SUBJECTS, SIZE = 160, 8, 12
 QUICK = ("seeds=2", "share=0.1", "near=30")
 
@@ -82,9 +85,9 @@ def test_swapped_pairs_are_found_and_told(data: Path, tmp_path: Path) -> None:
         results["swaps"][swap]["scores"]["support"]["ap"] for swap in ("random", "near")
     )
     assert random["value"] > near["value"]  # what means alike may fit as well
-    page = (tmp_path / "out/wrong-pairs.md").read_text(encoding="utf-8")
-    assert "trope experiment wrong-pairs --data DATA --out OUT" in page
-    assert "`planted`" in page
+    text = (tmp_path / "out/wrong-pairs.md").read_text(encoding="utf-8")
+    assert "trope experiment wrong-pairs --data DATA --out OUT" in text
+    assert "`planted`" in text
     assert "16 pairs" in found.tables[0].title
     assert found.tables[0].rows[-1][0] == "by chance"
     assert (tmp_path / "out/wrong-pairs.svg").stat().st_size > 0
@@ -166,6 +169,23 @@ def test_heads_judge_only_what_they_have_not_seen(
 def test_wrong_settings_are_told(changes: dict[str, Any], told: str) -> None:
     with pytest.raises(ValueError, match=told):
         WrongPairs(**changes)
+
+
+def test_the_page_of_the_docs_is_what_the_command_writes() -> None:
+    document = orjson.loads((DOCS / "results/wrong-pairs.json").read_bytes())
+    assert page(document) == (DOCS / "results/wrong-pairs.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", MEASURED, ids=lambda path: path.stem)
+def test_figures_of_the_page_on_explaining_are_those_measured(path: Path) -> None:
+    document = orjson.loads(path.read_bytes())
+    text = (DOCS / "explain.md").read_text(encoding="utf-8")
+    for known in document["swaps"].values():
+        own, chance = known["scores"]["support"], known["chance"]
+        found = f"{own['ap']['value']:.3f} ({own['ap']['low']:.3f} to {own['ap']['high']:.3f})"
+        shares = [own[name]["value"] for name in ("precision", "recall@10%", "recall@20%")]
+        row = [found, f"{chance['ap']:.3f}", *(f"{share:.0%}" for share in shares)]
+        assert f"| {' | '.join(row)} |" in text
 
 
 def test_nothing_to_swap_is_told(data: Path, tmp_path: Path) -> None:

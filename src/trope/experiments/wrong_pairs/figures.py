@@ -17,6 +17,7 @@ SWAPS = {
     "near": "Swapped with a text that means alike",
     "within": "Swapped within a group",
 }
+SHORT = {"random": "At random", "near": "Texts that mean alike", "within": "Within a group"}
 COLUMNS = {
     "ap": "average precision",
     "precision": "precision",
@@ -35,7 +36,7 @@ def panels(results: Results) -> tuple[Panel, ...]:
     """Average precision of every score, with that of chance."""
     return tuple(
         Panel(
-            SWAPS[swap],
+            SHORT[swap],
             "average precision",
             estimates=spans({SCORES[s]: v["ap"] for s, v in known["scores"].items()}),
             mark=known["chance"]["ap"],

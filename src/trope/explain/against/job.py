@@ -81,6 +81,7 @@ def contrast(
     run: Path, against: Path, data: Path | Pairs | None, settings: AgainstSettings
 ) -> tuple[Contrast, Pairs]:
     """What each run keeps closer than the other, of pairs parted as the first was trained."""
+    one, other = _names(run, against)
     source, remarks = open_run(run, data)
     theirs, more = open_run(against, source.pairs)
     remarks = (*remarks, *more, *_parted(source, theirs))
@@ -92,7 +93,6 @@ def contrast(
     if not couples.size:
         raise DataError(f"{source.pairs.root}: no two texts of split '{settings.split}' are near")
     strangers = anyone(len(placed.chosen), couples.shape[1], random)
-    one, other = _names(run, against)
     found = Contrast(
         one=one,
         other=other,

@@ -24,6 +24,8 @@ from trope.runtime import generator, provenance
 from trope.spaces import Sentence, Visual
 from trope.training import Recipe
 
+TENTH = 10  # neighbors are one pair in ten at most
+
 
 def find_wrong(
     pairs: Pairs,
@@ -52,8 +54,9 @@ def judge(pairs: Pairs, settings: WrongSettings, remarks: tuple[str, ...] = ()) 
     """Judge all pairs of a data set that have a picture and a text."""
     pairs, made = with_training_rows(pairs, settings.space, settings.seed)
     rows, sides, told = gathered(pairs, settings)
+    settings, fewer = _few_neighbors(settings, len(rows))
     heard = hear(sides, settings, drawn(len(rows), settings), settings.score)
-    return suspects(pairs, rows, sides, heard, settings, (*remarks, *made, *told))
+    return suspects(pairs, rows, sides, heard, settings, (*remarks, *made, *told, *fewer))
 
 
 def gathered(pairs: Pairs, settings: WrongSettings) -> tuple[Rows, Sides, tuple[str, ...]]:
@@ -64,6 +67,15 @@ def gathered(pairs: Pairs, settings: WrongSettings) -> tuple[Rows, Sides, tuple[
     image, text = vectors_of(texts, pictures, rows)
     tied, told = ties(image, text, pairs.take(rows), settings.tied)
     return rows, Sides(image, text, tied), (*texts.remarks, *pictures.remarks, *told)
+
+
+def _few_neighbors(settings: WrongSettings, count: int) -> tuple[WrongSettings, tuple[str, ...]]:
+    """Neighbors that are most of the pairs foretell the mean of all, which tells nothing."""
+    most = max(1, count // TENTH)
+    if settings.k <= most:
+        return settings, ()
+    told = f"k lowered from {settings.k:,} to {most:,}: a tenth of {count:,} pairs"
+    return replace(settings, k=most), (told,)
 
 
 def drawn(count: int, settings: WrongSettings) -> Rows:
