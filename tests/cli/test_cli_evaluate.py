@@ -258,10 +258,12 @@ def test_a_run_that_was_stopped_is_told(
     shutil.copytree(runs[0], tmp_path / "stopped")
     path = tmp_path / "stopped" / "state.safetensors"
     tensors, description = read_tensors(path)
-    description["progress"] |= {"finished": False, "epoch": 1}
+    description["progress"] |= {"finished": False, "epoch": 1, "best_epoch": 0}
     write_tensors(path, tensors, description)
     told = str(document(capsys, tmp_path / "stopped", *options)["remarks"])
-    assert "unfinished: training was stopped after 1 epoch of 2; the model is that of epo" in told
+    assert (
+        "unfinished: training was stopped after 1 epoch of 2; the model is that of epoch 1" in told
+    )
 
 
 def test_a_model_of_no_numbers_is_blamed_itself(

@@ -15,7 +15,6 @@ from trope.evaluation.intervals import (
     _redrawn,
     contrast,
     redrawn,
-    summaries,
     summary,
     together,
 )
@@ -60,7 +59,7 @@ def test_intervals_hold_the_truth(groups: int, least: float) -> None:
         sizes = random.integers(1, 5, groups)
         clusters = np.repeat(np.arange(groups), sizes)
         values = random.normal(size=groups)[clusters] + random.normal(size=len(clusters))
-        found = summaries({"": values}, clusters, draws=300)[""]
+        found = redrawn({"": values}, clusters, draws=300)[""].result()
         hits.append(found.low <= 0 <= found.high)
     assert least <= np.mean(hits) <= 0.985
 
@@ -131,10 +130,10 @@ def test_one_cluster_is_drawn_by_its_queries() -> None:
 
 def test_the_same_seed_gives_the_same_interval_and_names_do_not_matter() -> None:
     values = np.random.default_rng(0).random((2, 30))
-    both = summaries({"a": values[0], "b": values[1]})
-    assert both == summaries({"a": values[0], "b": values[1]})
-    assert both["b"] == summary(values[1])
-    assert summaries({}) == {}
+    once, again = (redrawn({"a": values[0], "b": values[1]}) for _ in range(2))
+    assert [once[name].result() for name in "ab"] == [again[name].result() for name in "ab"]
+    assert once["b"].result() == summary(values[1])
+    assert redrawn({}) == {}
 
 
 def test_clusters_are_those_that_hold_a_query_that_counts() -> None:
@@ -217,3 +216,6 @@ def test_differences_of_medians() -> None:
     few = redrawn({"": np.ones(5)}, None, {""})[""]
     alike = contrast(few, few, 0.3, 30.0)
     assert (alike.verdict, alike.high) == ("undecided", pytest.approx(3 / 5 * 30))
+    many = redrawn({"": np.ones(1_000)}, None, {""})[""]
+    settled = contrast(many, many, 0.3, 30.0)  # three in a thousand move no median
+    assert (settled.verdict, settled.low, settled.high) == ("equal", 0, 0)

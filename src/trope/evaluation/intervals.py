@@ -50,13 +50,14 @@ class Drawn:
     """A statistic of all queries, and of the queries of each redrawn set of so many clusters.
 
     A row for each run; the clusters of a draw are the same in all. `alike` says that no query
-    differs from another.
+    differs from another, `median` what the statistic is.
     """
 
     values: Float[np.ndarray, " runs"]
     draws: Float[np.ndarray, "runs draws"]
     clusters: int
     alike: bool = False
+    median: bool = False
 
     @property
     def value(self) -> float:
@@ -65,13 +66,11 @@ class Drawn:
 
     def __add__(self, other: Drawn) -> Drawn:
         """The sum of two statistics of the same redrawn clusters."""
-        clusters, alike = min(self.clusters, other.clusters), self.alike and other.alike
-        return Drawn(self.values + other.values, self.draws + other.draws, clusters, alike)
+        return self._with(other, self.values + other.values, self.draws + other.draws)
 
     def __sub__(self, other: Drawn) -> Drawn:
         """The difference of two statistics of the same redrawn clusters."""
-        clusters, alike = min(self.clusters, other.clusters), self.alike and other.alike
-        return Drawn(self.values - other.values, self.draws - other.draws, clusters, alike)
+        return self._with(other, self.values - other.values, self.draws - other.draws)
 
     def result(self, bounds: Bounds = ANY) -> Result:
         """The value with its interval, which always holds it and lies within the bounds."""
@@ -103,13 +102,23 @@ class Drawn:
         of_runs = float(self.values.var(ddof=1) / runs)
         return Spread(of_runs, of_clusters, apart / (runs * (runs - 1)), runs, self.clusters)
 
+    @property
+    def firm(self) -> bool:
+        """Whether the few clusters that none may stand for cannot move it: a median, by half."""
+        return self.median and self.clusters > 2 * UNSEEN
+
+    def _with(self, other: Drawn, values: np.ndarray, draws: np.ndarray) -> Drawn:
+        clusters, alike = min(self.clusters, other.clusters), self.alike and other.alike
+        return Drawn(values, draws, clusters, alike, self.median and other.median)
+
     def _unseen(self, bounds: Bounds) -> float:
         """How far from the value the mean of all may lie though all queries agree.
 
         Nothing is known of that where the statistic may be any number.
         """
         scale = bounds[1] - bounds[0]
-        return UNSEEN / self.clusters * scale if self.alike and math.isfinite(scale) else 0.0
+        known = self.firm or not self.alike or not math.isfinite(scale)
+        return 0.0 if known else UNSEEN / self.clusters * scale
 
     def _between_runs(self) -> float:
         """What chance between runs adds to half the width, as a side of a square."""
@@ -131,7 +140,7 @@ def contrast(
     if math.isnan(gap.value) or gap.clusters < 2:
         return Comparison(gap.value, -np.inf, np.inf, np.inf, "undecided", gap.clusters)
     found, spread = gap.result(), gap.spread()
-    alike = not same and spread.reach((1 - CONFIDENCE) / 2) <= 1e-9 * scale
+    alike = not same and not gap.firm and spread.reach((1 - CONFIDENCE) / 2) <= 1e-9 * scale
     unseen = UNSEEN / gap.clusters * scale if alike else 0.0
     low, high = min(found.low, gap.value - unseen), max(found.high, gap.value + unseen)
     detectable = (high - low) / 2 + max(spread.reach(1 - POWER), unseen)
@@ -143,8 +152,8 @@ def together(runs: Sequence[Drawn]) -> Drawn:
     """The same statistic of several runs, drawn from the same clusters."""
     values = np.concatenate([run.values for run in runs])
     draws = np.concatenate([run.draws for run in runs])
-    alike = all(run.alike for run in runs)
-    return Drawn(values, draws, min(run.clusters for run in runs), alike)
+    alike, median = all(run.alike for run in runs), all(run.median for run in runs)
+    return Drawn(values, draws, min(run.clusters for run in runs), alike, median)
 
 
 def summary(
@@ -157,19 +166,6 @@ def summary(
 ) -> Result:
     """The mean or median over the queries that count, with its interval within the bounds."""
     return redrawn({"": values}, clusters, {""} if median else (), seed=seed)[""].result(bounds)
-
-
-def summaries(
-    values: Mapping[str, Values],
-    clusters: Clusters | None = None,
-    medians: Collection[str] = (),
-    *,
-    draws: int = DRAWS,
-    seed: int = 0,
-) -> dict[str, Result]:
-    """Several measurements of the same queries, each with its interval."""
-    found = redrawn(values, clusters, medians, draws=draws, seed=seed)
-    return {name: drawn.result() for name, drawn in found.items()}
 
 
 def redrawn(
@@ -206,9 +202,11 @@ def redrawn(
         warnings.simplefilter("ignore")  # a statistic that no fold has is NaN
         known = np.nanmean(found, axis=0)
     units = np.where(single, _holding(table, alone), _holding(table, which))
-    alike = _alike(table) & (~middle | (units <= 2 * UNSEEN))  # a median moves by half of all
+    alike = _alike(table)
     return {
-        name: Drawn(known[:1, i], known[None, 1:, i], int(units[i]), bool(alike[i]))
+        name: Drawn(
+            known[:1, i], known[None, 1:, i], int(units[i]), bool(alike[i]), name in medians
+        )
         for i, name in enumerate(values)
     }
 

@@ -27,8 +27,7 @@ def unfinished(run: Path, checkpoint: Checkpoint) -> tuple[str, ...]:
         return ()
     settings = checkpoint.description.get("settings", {}).get("training", {})
     wanted = f" of {settings['epochs']}" if "epochs" in settings else ""
-    best = checkpoint.description.get("validation", {}).get("epoch")
-    model = f"; the model is that of epoch {best + 1}" if isinstance(best, int) else ""
+    model = f"; the model is that of epoch {progress.get('best_epoch', -1) + 1}"
     done = counted(progress.get("epoch", 0), "epoch")
     return (f"unfinished: training was stopped after {done}{wanted}{model}",)
 

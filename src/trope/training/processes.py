@@ -64,13 +64,14 @@ def launched(settings: Optimization) -> Fabric:
 
 def for_all(fabric: Fabric, act: Callable[[], Found]) -> Found | None:
     """What the first process does for all; where it cannot, all end, and it alone says why."""
-    found, error = None, None
+    found: Found | None = None
+    error: TropeError | OSError | None = None
     if fabric.is_global_zero:
         try:
             found = act()
-        except TropeError as raised:
+        except (TropeError, OSError) as raised:
             error = raised
-    code: int | None = fabric.broadcast(None if error is None else error.exit_code)
+    code: int | None = fabric.broadcast(None if error is None else getattr(error, "exit_code", 1))
     if error is not None:
         raise error
     if code is not None:

@@ -20,7 +20,7 @@ from trope.checkpoints import read_tensors, write_tensors
 from trope.errors import DataError
 
 FILE = "state.safetensors"
-FORMAT = "trope-state-2"
+FORMAT = "trope-state-3"
 
 
 @dataclass
@@ -70,24 +70,18 @@ def load_state(
     path = folder / FILE
     tensors, document = read_tensors(path)
     if document.get("format") != FORMAT:
-        raise DataError(f"{path}: not a state of this version ({document.get('format')})")
+        found = document.get("format")
+        raise DataError(f"{path}: is {found}, this version reads {FORMAT}: train anew")
     parts = {part: _below(tensors, part) for part in (*modules, "optimizer")}
     try:
         for part, module in modules.items():
             module.load_state_dict(parts[part])
         _remember(optimizer, parts["optimizer"])
         precision.load_state_dict(document["scale"])
-        return _counted(Progress(**_infinite(document["progress"])))
+        return Progress(**_infinite(document["progress"]))
     except (RuntimeError, KeyError, TypeError, ValueError) as error:
         why = str(error).splitlines()[0]
         raise DataError(f"{path}: does not fit the model to be trained ({why})") from None
-
-
-def _counted(progress: Progress) -> Progress:
-    """Lines of earlier versions, which counted from 0, with the numbers they have now."""
-    for place, line in enumerate(progress.history):
-        line["epoch"] = place + 1
-    return progress
 
 
 def _below(tensors: dict[str, Tensor], part: str) -> dict[str, Tensor]:

@@ -76,7 +76,8 @@ def train(
     screen = Screen(resolved.training.epochs, quiet or not fabric.is_global_zero)
     run: dict[str, Any] = {"recipe": recipe if isinstance(recipe, str) else "", "seed": seed}
     run |= about_data(pairs, out) | provenance()
-    screen.tell(for_all(fabric, lambda: runs.look(out, resolved, run, resume)) or ())
+    with together(fabric):
+        screen.tell(for_all(fabric, lambda: runs.look(out, resolved, run, resume)) or ())
     seed_everything(seed)
     with cache_written():
         task = prepare(pairs, resolved, seed, fabric.world_size)

@@ -1,6 +1,6 @@
 """What the scores of an epoch are like: why the weights made of them are as even as they are.
 
-    deviation    of the scores over all pairs: a softmax makes weights of it that deviate as much
+    deviation    of the scores over all pairs: one softmax makes weights that deviate about as much
     agreement    correlation of U_X and U_Y: what images and texts say alike, their difference lacks
     steadiness   correlation with the scores of the epoch before: a low one tells of a stale bank
 
