@@ -147,8 +147,12 @@ def test_comparisons_and_sets_of_seeds(
     assert set(one) == {"difference", "low", "high", "detectable", "verdict", "clusters"}
     assert second["image_to_text"]["recall@1/5-way"]["verdict"] == "equal"
     several = [*runs, *options, "--against", runs[1], "--against", runs[0]]
-    (both,) = document(capsys, *several)["against"]  # type: ignore[misc]
+    mean = document(capsys, *several)
+    (both,) = mean["against"]  # type: ignore[misc]
     assert both["run"] == [str(runs[1]), str(runs[0])]
+    each = mean["each"]["image_to_text"]["mean-rank"]  # type: ignore[index]
+    assert each[0] == found["image_to_text"]["mean-rank"]["value"] != each[1]  # type: ignore[index]
+    assert "each" not in found
     assert both["image_to_text"]["recall@1/5-way"]["difference"] == pytest.approx(0, abs=1e-9)
     said = refused(capsys, 2, *runs, *options, "--against", runs[1])
     assert "2 runs are compared with as many others" in said
@@ -266,6 +270,21 @@ def test_a_run_that_was_stopped_is_told(
     )
 
 
+def test_an_error_says_that_the_data_has_changed(
+    runs: list[Path], data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All rows of the test split are gone."""
+    shutil.copytree(data, tmp_path / "data")
+    path = tmp_path / "data" / "pairs.jsonl"
+    kept = pq.read_table(runs[0] / "splits.parquet").to_pylist()
+    train = {row["id"] for row in kept if row["split"] == "train"}
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join(line for line in lines if json.loads(line)["id"] in train))
+    said = refused(capsys, 1, runs[0], "--data", tmp_path / "data")
+    assert "split 'test' has no row" in said
+    assert "not the data as it was" in said
+
+
 def test_a_model_of_no_numbers_is_blamed_itself(
     runs: list[Path], data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -372,7 +391,8 @@ def test_the_document_says_how_it_came_about(
     runs: list[Path], data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     options = ["--data", data, "--metrics", "recall@1", "--set", "margin=0.02", "--set", "seed=3"]
-    found = document(capsys, runs[0], *options)
+    assert "margin: changes nothing without --against" in refused(capsys, 2, runs[0], *options)
+    found = document(capsys, runs[0], *options, "--against", runs[1])
     assert set(found["provenance"]) >= {"trope", "commit", "date"}  # type: ignore[call-overload]
     config = found["config"]
     assert isinstance(config, dict)

@@ -98,6 +98,8 @@ def test_the_parts_of_pmrp_have_the_name_of_their_labels() -> None:
     [
         ({"ways": (7,), "metrics": ("recall@1/5-way",)}, "--ways 7: changes nothing beside"),
         ({"draws": 9, "metrics": ("recall@1",)}, "--draws 9: changes nothing without tasks"),
+        ({"space": "sentence"}, "--space sentence: changes nothing without preservation"),
+        ({"neighbors": 3}, "--set neighbors: changes nothing without preservation"),
         ({"hubs": Hubs(strength=2.0)}, "hubs.strength: changes nothing without --hubs"),
         ({"hubs": Hubs(nearest=2)}, "hubs.nearest: changes nothing without --hubs nnn"),
         ({"hubs": Hubs("qb-norm", nearest=2)}, "hubs.nearest: changes nothing without --hubs nnn"),

@@ -13,6 +13,7 @@ from trope.data.readers import open as open_pairs
 from trope.errors import UsageError
 from trope.evaluation.answers import Answers
 from trope.evaluation.arrays import are_vectors
+from trope.evaluation.comparison import LEAST
 from trope.evaluation.job import answers_of_files, answers_of_runs, evaluated
 from trope.evaluation.measuring import Measurements
 from trope.evaluation.results import Compared, Evaluation, compared
@@ -84,6 +85,8 @@ def contest(
     """
     settings = settings or EvaluationSettings()
     _refuse_unclear(runs, against, files)
+    if settings.margin != LEAST and not against:
+        raise UsageError("--set margin: changes nothing without --against")
     trained = [path for path in (*runs, *against) if not are_vectors(path)]
     like = trained[0] if trained else None  # whose queries all are asked
     where = data or (data_of(like, load_model(like)) if like else None)

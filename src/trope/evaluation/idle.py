@@ -25,6 +25,11 @@ def _idle(settings: EvaluationSettings, wanted: Request) -> Iterator[tuple[str, 
         yield f"--ways {sizes}", f"{more}, or the size in a metric, as in recall@1/5-way"
     if settings.draws and not any(map(wanted.asks, TASKS)):
         yield f"--draws {settings.draws}", f"without tasks: --metrics {named} asks for none"
+    if not wanted.asks("preservation"):
+        if settings.space != "run":
+            yield f"--space {settings.space}", f"without preservation: --metrics {named}"
+        if settings.neighbors is not None:
+            yield "--set neighbors", f"without preservation: --metrics {named}"
     if hubs.method == "none" and hubs.strength is not None:
         yield "--set hubs.strength", "without --hubs"
     if hubs.method != "nnn" and hubs.nearest is not None:

@@ -16,6 +16,7 @@ from trope.data.readers import open as open_pairs
 from trope.data.schema import SPLIT_ALIASES
 from trope.data.splits import SplitPlan
 from trope.data.splits import split as split_pairs
+from trope.errors import DataError
 from trope.evaluation.answers import Answers, answers
 from trope.evaluation.arrays import read_arrays
 from trope.evaluation.asked import refuse_other_queries
@@ -75,8 +76,11 @@ def answers_of_runs(
     for folder in _places(run):
         source, remarks = open_run(folder, pairs)
         refuse_broken(folder, source.checkpoint)
-        remarks = (*remarks, *unfinished(folder, source.checkpoint))
-        found.append(answers(source, _split(split), settings, remarks))
+        told = (*remarks, *unfinished(folder, source.checkpoint))
+        try:
+            found.append(answers(source, _split(split), settings, told))
+        except DataError as error:  # may come from what has changed
+            raise DataError("; ".join([str(error), *remarks])) from None
     return found
 
 

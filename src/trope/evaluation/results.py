@@ -33,7 +33,8 @@ class Evaluation:
     """Results by direction or modality and name, over so many pictures, texts and components.
 
     `both` is of both directions together. `chance` is what an order by chance gives, where that is
-    known; `told` says which options hold, `remarks` what there is to know besides.
+    known; `each` has the values of the runs, where there are several; `told` says which options
+    hold, `remarks` what there is to know besides.
     """
 
     image_to_text: Results
@@ -48,6 +49,7 @@ class Evaluation:
     told: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     measurements: tuple[Measurements, ...] = field(default=(), repr=False)
+    each: Mapping[str, Mapping[str, tuple[float, ...]]] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
         """As plain values."""
@@ -59,7 +61,8 @@ class Evaluation:
         counts = {"images": self.images, "texts": self.texts, "components": self.components}
         chance = {side: dict(values) for side, values in self.chance.items()}
         more = {"chance": chance, "options": list(self.told), "remarks": list(self.remarks)}
-        return found | counts | more
+        runs = {side: dict(values) for side, values in self.each.items()}
+        return found | counts | more | ({"each": runs} if runs else {})
 
 
 def summarized(
@@ -100,7 +103,12 @@ def summarized(
         tuple(told),
         (*remarks, *_warnings(gallery.components)),
         tuple(runs),
+        {side: _each(drawn[side], found) for side, found in results.items()} if runs[1:] else {},
     )
+
+
+def _each(drawn: Mapping[str, Drawn], names: Collection[str]) -> dict[str, tuple[float, ...]]:
+    return {name: tuple(drawn[name].values.tolist()) for name in names}
 
 
 def compared(

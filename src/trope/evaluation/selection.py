@@ -110,7 +110,8 @@ def refuse_impossible(
     if wanted.asks("preservation") and not space:
         raise UsageError("--metrics preservation: no semantic space; name one with --space")
     if wanted.asks("asp") and not words:
-        raise UsageError("--metrics asp: needs the texts themselves; name the data with --data")
+        name = min(filter(METRICS["asp"].reports, wanted.names), default="asp")
+        raise UsageError(f"--metrics {name}: needs the texts themselves; name the data with --data")
 
 
 def pmrp_of(settings: EvaluationSettings, coco: bool) -> str:

@@ -14,9 +14,9 @@ from lightning_fabric import Fabric
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from trope.checkpoints import FILE, save_model
+from trope.checkpoints import FILE, description_of, save_model
 from trope.encoders.inputs import Tensors
-from trope.errors import TropeError, UsageError
+from trope.errors import DataError, TropeError, UsageError
 from trope.files import write_json
 from trope.training.folder import NONFINITE, has_state
 from trope.training.metrics import Metrics
@@ -81,18 +81,34 @@ class Loop:
         return [f"{self.folder}: goes on with {place}"]
 
     def restored(self) -> list[str]:
-        """Write the best model again if it is gone and the state still has it; else refuse."""
+        """Write the best model again if it is lost and the state still has it; else refuse."""
         progress, path = self.progress, self.folder / FILE
-        if progress.best_epoch < 0 or path.exists():
+        lost = self._lost() if progress.best_epoch >= 0 else ""
+        if not lost:
             return []
         best, now = progress.best_epoch + 1, progress.epoch
         if best != now or progress.step:
             raise UsageError(
-                f"{path}: is gone; it was that of epoch {best}, and the state has later weights "
+                f"{path}: {lost}; it was that of epoch {best}, and the state has later weights "
                 f"(epoch {now} is done): train anew in a new folder"
             )
         self._write_model(progress.history[progress.best_epoch])
-        return [f"{path}: was gone; written again from the state, which is that of epoch {best}"]
+        return [f"{path}: {lost}; written again from the state, which is that of epoch {best}"]
+
+    def _lost(self) -> str:
+        """What has become of the best model, if it is not there as it was written.
+
+        One that was killed before its state may have a model of the epoch that is done again.
+        """
+        path, progress = self.folder / FILE, self.progress
+        if not path.exists():
+            return "is gone"
+        try:
+            line = description_of(path).get("validation", {})
+        except DataError:
+            return "is damaged"
+        newer = line.get("epoch") == progress.epoch + 1
+        return "" if newer or line == progress.history[progress.best_epoch] else "is another model"
 
     def run(self) -> Progress:
         """Train to the end; interrupted, the run is saved after the step it is in."""
