@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,6 +13,9 @@ import torch
 from page_reader import Page, check_alone
 from run_samples import NEAR, trained, write
 
+from trope.data.kept import FILE as SPLITS
+from trope.data.pairs import Pairs
+from trope.encoders.plan import Plan, Texts
 from trope.errors import UsageError
 from trope.explain.against import AgainstSettings, explain_against
 from trope.explain.against.distances import anyone, distances, neighboring, ratios
@@ -134,6 +138,34 @@ def test_other_splits_and_bad_input_are_told(folder: Path, tmp_path: Path) -> No
     trained("angular", folder / "data", tmp_path / "anew", "split.again=true", "split.seed=7")
     found, _ = explain_against(folder / "near", tmp_path / "anew", tmp_path / "out")
     assert any("not trained on the same rows" in remark for remark in found.remarks)
+
+
+def test_unknown_splits_are_told(folder: Path, tmp_path: Path) -> None:
+    """A run that kept none would pass for one with the splits of the first."""
+    known, _ = explain_against(folder / "near", folder / "plain", tmp_path / "known")
+    assert not any("splits" in remark for remark in known.remarks)
+    shutil.copytree(folder / "plain", tmp_path / "old")
+    (tmp_path / "old" / SPLITS).unlink()
+    runs = folder / "near", tmp_path / "old"
+    found, _ = explain_against(*runs, tmp_path / "out", folder / "data")
+    assert any("which rows it was trained on is not known" in remark for remark in found.remarks)
+    assert "is not known" in Page(tmp_path / "out/index.html").text
+
+
+def test_features_of_other_splits_are_not_computed(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[set[str]] = []
+    texts = Plan.texts
+
+    def told(plan: Plan, pairs: Pairs) -> Texts:
+        asked.append(set(pairs.column("split").to_pylist()))
+        return texts(plan, pairs)
+
+    monkeypatch.setattr(Plan, "texts", told)
+    settings = AgainstSettings(split="test")
+    explain_against(folder / "near", folder / "plain", tmp_path / "out", settings=settings)
+    assert asked == [{"test"}, {"test"}]
 
 
 def test_runs_are_called_as_little_as_tells_them_apart() -> None:

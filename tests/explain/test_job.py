@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
 import orjson
 import pytest
 from explain_samples import SMALL, write
+from page_reader import Page
 from PIL import Image
 
 import trope
@@ -18,22 +18,6 @@ from trope.errors import DataError, UsageError
 from trope.explain import ExplainSettings, explain
 from trope.neighbors import Search, neighbors
 from trope.spaces import Visual
-
-
-class Page(HTMLParser):
-    """Tags with their attributes, and the text between them."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
-        self.feed(path.read_text(encoding="utf-8"))
-
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attributes)))
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
 
 
 def test_the_numbers_are_those_of_the_spaces(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -66,6 +68,21 @@ def test_shares_count_the_others_that_suit_better(seed: int) -> None:
         assert found[i] == pytest.approx(np.mean(better))
 
 
+@pytest.mark.parametrize("d", [384, 1280])
+def test_the_same_text_again_is_an_equal(d: int) -> None:
+    """A few texts again and again: products that are equal count half, however they are summed."""
+    random = np.random.default_rng(d)
+    which, p = random.integers(0, 10, 700), units(random, 700, d)
+    q = units(random, 10, d)[which]
+    sample = np.sort(random.choice(700, 300, replace=False))
+    found = outdone(p, q, sample)
+    for i in range(0, 700, 7):
+        others = sample[sample != i]
+        scores = q.astype(np.float64) @ p[i].astype(np.float64)
+        better = (scores[others] > scores[i]) & (which[others] != which[i])
+        assert found[i] == pytest.approx(better.mean() + (which[others] == which[i]).mean() / 2)
+
+
 @given(st.integers(0, 2**31), st.sampled_from([1, 3, 30]), st.sampled_from([0.1, 1.0, 10.0]))
 def test_the_regression_has_not_seen_what_is_tied(seed: int, d: int, strength: float) -> None:
     """The closed form equals a fit of its own for every group; some are larger than d."""
@@ -85,7 +102,36 @@ def test_the_regression_does_not_depend_on_blocks(monkeypatch: pytest.MonkeyPatc
     x, y, tied = random.normal(size=(20, 4)), random.normal(size=(20, 3)), np.arange(20) // 2
     whole = left_out(x, y, tied, 1.0)
     monkeypatch.setattr(regression, "BLOCK", 8)
-    np.testing.assert_array_equal(left_out(x, y, tied, 1.0), whole)
+    np.testing.assert_allclose(left_out(x, y, tied, 1.0), whole, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(fitted(x, y, 1.0), x @ _ridge(x, y), rtol=1e-5, atol=1e-6)
+
+
+def _ridge(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    square = x.T @ x
+    return np.linalg.solve(square + np.trace(square) / len(square) * np.eye(len(square)), x.T @ y)
+
+
+@pytest.mark.parametrize("size", [1, 2, 200])  # of groups; the last are fitted anew
+def test_double_precision_takes_a_block_at_a_time(
+    size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(regression, "BLOCK", 2**12)
+    monkeypatch.setattr(standings, "BLOCK", 2**6)
+    x = units(np.random.default_rng(0), 4_000, 64)
+    y, tied, sample = x[::-1].copy(), np.arange(4_000) // size, np.arange(8)
+    jobs = (
+        lambda: left_out(x, y, tied, 1.0),
+        lambda: fitted(x, y, 1.0),
+        lambda: standing(x, y),
+        lambda: outdone(x, y, sample),
+    )
+    for job in jobs:
+        job()  # what is made once
+        tracemalloc.start()
+        job()
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 1.8 * x.nbytes  # a result, at most, and little else
 
 
 def test_what_was_seen_is_known_by_heart() -> None:
@@ -117,6 +163,17 @@ def test_copies_of_a_pair_do_not_speak_for_it() -> None:
     ids = around(vectors, np.array([0, 0, 1, 2, 3, 4]), 4)
     assert ids[0, 0] == 2
     assert 1 not in ids[0]
+
+
+def test_copies_of_a_pair_take_no_place() -> None:
+    """However often the pair itself is there, another text of its picture is found."""
+    vectors = units(np.random.default_rng(0), 20, 3)
+    vectors[:9] = vectors[0]
+    tied = np.array([0] * 8 + list(range(1, 13)))
+    ids = around(vectors, tied, 3)
+    assert (ids[:8, 0] == 8).all()
+    assert (ids[:8, 1:] > 8).all()
+    assert set(ids[8].tolist()) <= set(range(8))
 
 
 def test_neighbors_foretell_their_mean_and_nobody_nothing() -> None:

@@ -13,16 +13,19 @@ import orjson
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
+import run_samples
 from page_reader import Page, check_alone
 from PIL import Image
+from run_samples import trained
 
 import trope
+from trope import config
 from trope.data.pairs import Pairs
 from trope.errors import DataError, UsageError
 from trope.explain.wrong import SCORES, WrongSettings, find_wrong
 from trope.explain.wrong.findings import NOTHING
-from trope.explain.wrong.job import drawn, gathered, judge
-from trope.spaces import Sentence, Vectors
+from trope.explain.wrong.job import drawn, gathered, judge, of_run
+from trope.spaces import Sentence, Vectors, Visual
 
 WORDS = ("law", "sea", "bread", "snow", "drum", "horse")
 COLORS = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 1]]) * 180 + 37
@@ -92,6 +95,8 @@ def test_the_page_shows_the_first_with_their_witnesses(tmp_path: Path) -> None:
     assert [pair.id for pair in found.shown] == [row["id"] for row in document["pairs"][:3]]
     for pair in found.shown:
         assert pair.texts[0] in page.text
+    assert "of one in 60, in the means" in page.text
+    for pair in found.shown:
         assert pair.why[1:] in page.text
         assert len(pair.look) == len(pair.meaning) == 5
         for other in (*pair.look, *pair.meaning):
@@ -190,6 +195,21 @@ def test_shares_are_counted_on_a_sample_that_the_seed_decides() -> None:
     assert len(set(drawn(100, some).tolist())) == 10
     assert drawn(100, some).tolist() == drawn(100, some).tolist()
     assert drawn(100, some).tolist() != drawn(100, replace(some, seed=1)).tolist()
+
+
+def test_networks_are_those_of_the_run_unless_named(tmp_path: Path) -> None:
+    """Also where the one that is named is the usual one."""
+    trained("angular", run_samples.write(tmp_path / "data"), tmp_path / "run")
+    usual = Visual().backbone
+    assert usual != "precomputed"
+    _, settings, _ = of_run(tmp_path / "run", None, WrongSettings())
+    assert settings.image_space.backbone == "precomputed"
+    asked = config.load(WrongSettings, None, [f"visual.backbone={usual}"])
+    _, settings, _ = of_run(tmp_path / "run", None, asked)
+    assert settings.image_space.backbone == usual
+    plain = config.plain(WrongSettings().named())
+    assert plain["visual"] == {"backbone": usual}
+    assert plain["sentence"] == config.plain(Sentence())
 
 
 @pytest.mark.parametrize(

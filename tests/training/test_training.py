@@ -16,7 +16,7 @@ from trope.data.pairs import Pairs
 from trope.errors import TropeError, UsageError
 from trope.evaluation import evaluate
 from trope.training import load_recipe, recipe_names, resolve, train
-from trope.training.task import build_loss, build_weight, prepare, siblings
+from trope.training.task import build_loss, build_weight, prepare
 
 SHORT = [*planted.PRECOMPUTED, "training.epochs=3"]
 NAMES = [
@@ -155,18 +155,6 @@ def test_neighbor_losses_keep_neighbors_together(pairs: Pairs, tmp_path: Path) -
         assert task.near is not None
         near.append((points[task.near[:, 0]] * points).sum(axis=1).mean())
     assert near[1] > near[0]
-
-
-def test_siblings_are_the_other_texts_of_a_picture() -> None:
-    found = siblings(np.array([5, 7, 5, 9, 5, 7]), 10)
-    assert [sorted(row[row >= 0].tolist()) for row in found] == [
-        [2, 4],
-        [5],
-        [0, 4],
-        [],
-        [0, 2],
-        [1],
-    ]
 
 
 def test_several_texts_of_a_picture(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from trope.encoders.inputs import Inputs
 from trope.errors import DataError, UsageError, suggestion
 from trope.losses import LOSSES, PENALTIES, Loss
 from trope.neighbors import Search, cached_neighbors
+from trope.neighbors.siblings import siblings
 from trope.spaces import Doc2Vec, Sentence, Vectors, Visual
 from trope.spaces.paragraphs import Training
 from trope.training.optimizer import groups
@@ -173,21 +174,6 @@ def _density(
     meaning = _text_space(settings).vectors(pairs).values[train.texts]
     same = np.stack([train.images, train.meaning])
     return density(_looks(pairs, settings, train), meaning, same, weight.k)
-
-
-def siblings(images: Int[np.ndarray, " samples"], most: int) -> Ids:
-    """For each sample the others with its picture, up to so many; -1 where there are fewer."""
-    order = np.argsort(images, kind="stable")
-    sorted_images = images[order]
-    start = np.searchsorted(sorted_images, sorted_images, "left")
-    count = np.searchsorted(sorted_images, sorted_images, "right") - start
-    most = max(min(most, int(count.max()) - 1), 1)
-    step = np.arange(1, most + 1)
-    place = np.arange(len(images)) - start
-    chosen = order[start[:, None] + (place[:, None] + step) % count[:, None]]
-    ids = np.empty((len(images), most), np.int64)
-    ids[order] = np.where(step < count[:, None], chosen, -1)
-    return ids
 
 
 def _text_space(settings: Recipe) -> Doc2Vec | Sentence:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +13,13 @@ import orjson
 import pytest
 
 import trope
+from trope.config import plain
 from trope.data.pairs import Pairs
 from trope.errors import DataError, UsageError
 from trope.experiments import run
-from trope.experiments.wrong_pairs import SCORES, WrongPairs, heads, study
+from trope.experiments.runs.tables import NONE, command
+from trope.experiments.wrong_pairs import OPTIONAL, PLAIN, SCORES, WrongPairs, heads, study
+from trope.experiments.wrong_pairs.figures import comparable, tables
 from trope.experiments.wrong_pairs.page import page
 from trope.experiments.wrong_pairs.study import case, gather, swapped
 from trope.spaces import Sentence, Vectors, Visual
@@ -73,7 +78,7 @@ def test_swapped_pairs_are_found_and_told(data: Path, tmp_path: Path) -> None:
     for swap in ("random", "near", "within"):
         known = results["swaps"][swap]
         assert known["swapped"] == 16
-        assert list(known["scores"]) == list(SCORES)
+        assert list(known["scores"]) == [score for score in SCORES if score not in OPTIONAL]
         for score, figures in known["scores"].items():
             if swap != "near" and not score.endswith("seen"):
                 times = 1.5 if score.startswith("heads") else 3  # which hardly learn in a test
@@ -157,6 +162,40 @@ def test_heads_judge_only_what_they_have_not_seen(
     assert len(seen) == heads.FOLDS
 
 
+def test_plain_scores_are_those_without_a_vote(data: Path) -> None:
+    settings = WrongPairs(near=30)
+    clean = gather(trope.open(data), settings)
+    source = swapped(clean, "random", 0, 0.1)
+    voted = case(clean, source, 0, settings)
+    silent = case(clean, source, 0, replace(settings, trust=0.0))
+    for score in ("support", "regression"):
+        found = voted.score(f"{score}-plain")
+        np.testing.assert_allclose(found, silent.score(score))
+        assert np.abs(found - voted.score(score)).max() > 0.1
+    for score in set(PLAIN) - {"heads-apart", "heads-seen"}:  # as are these
+        np.testing.assert_array_equal(voted.score(score), silent.score(score))
+
+
+def test_like_is_compared_with_like() -> None:
+    """A score without the vote has no difference from one with it, but its own."""
+    document = orjson.loads((DOCS / "results/wrong-pairs.json").read_bytes())
+    text = page(document)
+    (table, *_) = tables(document)
+    rows = {row[0]: row[2] for row in table.rows}
+    for score in document["settings"]["scores"][1:]:
+        unlike = score in PLAIN and score != "support-plain"
+        assert (rows[SCORES[score]] == NONE) == unlike
+        compared = [line for line in text.splitlines() if line.startswith("- Points of")]
+        assert any(f"{SCORES[score]} " in line for line in compared) != unlike
+    beside = [line for line in text.splitlines() if line.startswith("- Without a vote")]
+    assert len(beside) == 2
+    for score in set(PLAIN) - set(OPTIONAL):
+        assert all(f"{SCORES[score]} 0." in line for line in beside)
+    assert comparable("ranks", "support-plain")
+    assert not comparable("ranks", "support")
+    assert comparable("support-plain", "support")
+
+
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
@@ -186,6 +225,16 @@ def test_figures_of_the_page_on_explaining_are_those_measured(path: Path) -> Non
         shares = [own[name]["value"] for name in ("precision", "recall@10%", "recall@20%")]
         row = [found, f"{chance['ap']:.3f}", *(f"{share:.0%}" for share in shares)]
         assert f"| {' | '.join(row)} |" in text
+
+
+@pytest.mark.parametrize("path", MEASURED, ids=lambda path: path.stem)
+def test_commands_of_the_page_on_explaining_are_those_run(path: Path) -> None:
+    document = orjson.loads(path.read_bytes())
+    text = (DOCS / "explain.md").read_text(encoding="utf-8")
+    line = command("wrong-pairs", document, plain(WrongPairs())).replace("\\\n", " ")
+    for word in shlex.split(line):
+        if "=" in word:
+            assert word in text
 
 
 def test_nothing_to_swap_is_told(data: Path, tmp_path: Path) -> None:

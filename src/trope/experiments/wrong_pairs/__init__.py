@@ -17,15 +17,22 @@ SCORES = {
     "regression": "regression both ways",
     "image-regression": "regression, picture to text",
     "text-regression": "regression, text to picture",
-    "support-plain": "support, no trust in the pair",
-    "ranks": "ranks in place of deviations",
+    "support-plain": "support, no trust",
+    "ranks": "ranks, no trust",
     "likeness": "correlation of likenesses",
     "support-apart": "support, components left out",
-    "regression-seen": "regression, pair seen",
+    "regression-seen": "regression, pair seen, no trust",
     "heads": "contrastive heads, out of fold",
     "heads-apart": "heads, components left out",
     "heads-seen": "heads, pair seen",
+    "regression-plain": "regression, no trust",
 }
+OPTIONAL = ("regression-plain",)  # only where asked for
+# What the pair has itself has no vote in these: they are compared with each other.
+PLAIN = (
+    *("support-plain", "ranks", "likeness", "regression-plain", "regression-seen"),
+    *("heads", "heads-apart", "heads-seen"),
+)
 
 
 @dataclass(frozen=True)
@@ -38,7 +45,7 @@ class WrongPairs:
     drawn (0: all). `k`, `strength` and `trust` are settings of the scores.
     """
 
-    scores: tuple[str, ...] = tuple(SCORES)
+    scores: tuple[str, ...] = tuple(score for score in SCORES if score not in OPTIONAL)
     swaps: tuple[Literal["random", "near", "within"], ...] = ("random", "near")
     share: float = 0.05
     near: int = 10

@@ -1,10 +1,11 @@
 """Every score that is compared: those that `trope explain --wrong` offers, and controls.
 
-ranks            as support, by the share of all others that suit better
+…-plain          without the vote of what the pair has
+ranks            as support-plain, by the share of all others that suit better
 likeness         minus the correlation, over all others j, of x_i·x_j and y_i·y_j
 …-apart          whatever shares a group, a picture or a text with a pair is left out too
-…-seen           fitted to the pair that is judged
-heads            contrastive heads in place of the regression
+…-seen           fitted to the pair that is judged; without the vote
+heads            contrastive heads in place of the regression; without the vote
 """
 
 from __future__ import annotations
@@ -51,8 +52,8 @@ class Case:
             return np.asarray(np.mean(shares, axis=0))
         if name == "likeness":
             return -likeness(self.sides.image, self.sides.text)
-        if name == "support-plain":
-            return self._hear(self.sides, replace(self.how, trust=0.0)).score()
+        if name.endswith("-plain"):
+            return self.untrusting.score(name.removesuffix("-plain"))
         if name == "support-apart":
             return self._hear(replace(self.sides, tied=self.components)).score()
         if name == "regression-seen":
@@ -66,6 +67,11 @@ class Case:
     def told(self) -> Testimony:
         """What the four witnesses say."""
         return self._hear(self.sides)
+
+    @cached_property
+    def untrusting(self) -> Testimony:
+        """The same without a vote of the pair."""
+        return self._hear(self.sides, replace(self.how, trust=0.0))
 
     def _hear(self, sides: Sides, how: Hearing | None = None) -> Testimony:
         random = generator(self.seed, "ranks")

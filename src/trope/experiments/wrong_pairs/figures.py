@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from trope.experiments.runs.tables import NONE, cell, spans
-from trope.experiments.wrong_pairs import SCORES
+from trope.experiments.wrong_pairs import PLAIN, SCORES
 from trope.reports.plots import Panel
 from trope.reports.tables import Table
 
@@ -53,13 +53,22 @@ def signed(known: Results) -> str:
     return f"{value} ({100 * known['low']:+.1f} to {100 * known['high']:+.1f})"
 
 
+def comparable(first: str, score: str) -> bool:
+    """Whether two scores do not differ in the pair's vote, or in nothing else."""
+    return (
+        (first in PLAIN) == (score in PLAIN)
+        or f"{first}-plain" == score
+        or f"{score}-plain" == first
+    )
+
+
 def _table(title: str, known: Results) -> Table:
     first = next(iter(known["scores"]))
     rows = [
         [
             SCORES[score],
             cell(found["ap"]),
-            NONE if score == first else signed(found["gain"]),
+            signed(found["gain"]) if score != first and comparable(first, score) else NONE,
             *(f"{found[name]['value']:.3f}" for name in list(COLUMNS)[1:]),
         ]
         for score, found in known["scores"].items()

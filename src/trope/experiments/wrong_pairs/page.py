@@ -7,9 +7,9 @@ from importlib import resources
 from typing import Any
 
 from trope.config import plain
-from trope.experiments.runs.tables import command
-from trope.experiments.wrong_pairs import SCORES, WrongPairs
-from trope.experiments.wrong_pairs.figures import SWAPS, signed, tables
+from trope.experiments.runs.tables import cell, command
+from trope.experiments.wrong_pairs import PLAIN, SCORES, WrongPairs
+from trope.experiments.wrong_pairs.figures import SWAPS, comparable, signed, tables
 
 Results = Mapping[str, Any]
 
@@ -41,16 +41,20 @@ def _swap(title: str, known: Results) -> str:
         f"{chance['precision']:.0%}); who looks through a tenth of all pairs sees "
         f"{own['recall@10%']:.0%} of the wrong ones, through a fifth {own['recall@20%']:.0%}.",
         *_compared(first, scores),
+        *_plain(scores),
     ]
     return f"**{title}**\n\n" + "\n".join(f"- {line}" for line in lines)
 
 
 def _compared(first: str, scores: Results) -> list[str]:
-    """What is better than the first score, what is worse, what cannot be told from it."""
+    """What is better than the first score, what is worse, what cannot be told from it.
+
+    Of the scores without a vote of the pair, only support itself is held against one with it.
+    """
     kinds: dict[str, list[str]] = {"better": [], "worse": [], "not told apart": []}
     for score, known in scores.items():
         gain = known["gain"]
-        if score == first or gain["low"] is None:
+        if score == first or gain["low"] is None or not comparable(first, score):
             continue
         verdict = "better" if gain["low"] > 0 else "worse" if gain["high"] < 0 else "not told apart"
         kinds[verdict].append(f"{SCORES[score]} {signed(gain)}")
@@ -59,3 +63,11 @@ def _compared(first: str, scores: Results) -> list[str]:
         for verdict, found in kinds.items()
         if found
     ]
+
+
+def _plain(scores: Results) -> list[str]:
+    """The scores without a vote of the pair, beside each other."""
+    found = [f"{SCORES[score]} {cell(scores[score]['ap'])}" for score in scores if score in PLAIN]
+    if len(found) < 2:
+        return []
+    return [f"Without a vote of what the pair has, average precision: {'; '.join(found)}."]

@@ -28,12 +28,12 @@ from trope.experiments.wrong_pairs.page import page
 from trope.experiments.wrong_pairs.swaps import among_neighbors, at_random, within_groups
 from trope.explain.shares import groups_of
 from trope.explain.wrong.scores import Hearing
-from trope.explain.wrong.settings import WrongSettings
 from trope.explain.wrong.sides import Sides, require, ties, usable, vectors_of
 from trope.files import write_json
 from trope.neighbors import Search, neighbors
 from trope.neighbors.rows import copies
 from trope.runtime import generator, progress
+from trope.spaces import Sentence, Visual
 
 FORM = 1  # of the figures a stopped run leaves behind
 
@@ -82,8 +82,7 @@ def gather(pairs: Pairs, settings: WrongPairs) -> Clean:
     if settings.rows and settings.rows < len(pairs):
         chosen = generator(0, "wrong-pairs").choice(len(pairs), settings.rows, replace=False)
         pairs = pairs.take(np.sort(chosen))
-    spaces = WrongSettings()
-    texts, pictures = spaces.sentence.vectors(pairs), spaces.visual.vectors(pairs)
+    texts, pictures = Sentence().vectors(pairs), Visual().vectors(pairs)
     rows = usable(texts, pictures)
     require(len(rows), pairs)
     image, text = vectors_of(texts, pictures, rows)

@@ -11,10 +11,12 @@ import numpy as np
 from jaxtyping import Bool, Int
 
 from trope import config
+from trope.data.kept import FILE as SPLITS
 from trope.data.pairs import Pairs
 from trope.data.samples import Samples, samples
-from trope.encoders import encode
+from trope.encoders import Model
 from trope.errors import DataError, UsageError
+from trope.evaluation.fed import Fed, fed
 from trope.evaluation.runs import RunSource, open_run
 from trope.evaluation.scoring import some
 from trope.explain.against.distances import Couples, anyone, distances, neighboring, ratios
@@ -84,7 +86,7 @@ def contrast(
     one, other = _names(run, against)
     source, remarks = open_run(run, data)
     theirs, more = open_run(against, source.pairs)
-    remarks = (*remarks, *more, *_parted(source, theirs))
+    remarks = (*remarks, *more, *_parted(source, theirs, against))
     placed = _placed(source, RunSource(theirs.checkpoint, source.pairs), settings.split)
     recipe = _recipe(source, run)
     around, said = neighbors_in(source.pairs, recipe, placed.chosen)
@@ -108,29 +110,27 @@ def contrast(
 
 def _placed(one: RunSource, other: RunSource, split: str) -> Placed:
     """Encode the pairs of a split by both; those that one of them cannot see are left out."""
-    chosen = samples(one.pairs, one.pictures.rows, split)
-    rows = one.pairs.flat_texts()[1][chosen.texts]
-    theirs = other.pictures.rows[rows]
-    kept = np.flatnonzero(theirs >= 0)
+    ours, theirs = (fed(run.checkpoint.plan, run.pairs, split) for run in (one, other))
+    chosen = samples(one.pairs, ours.rows, split)
+    pictures = theirs.rows[one.pairs.flat_texts()[1][chosen.texts]]
+    kept = np.flatnonzero(pictures >= 0)
     if len(kept) < 2:
         raise DataError(f"{one.pairs.root}: split '{split}' has fewer than two pairs to compare")
     chosen = Samples(chosen.texts[kept], chosen.images[kept], chosen.meaning[kept])
     return Placed(
         one.pairs,
         chosen,
-        _encoded(one, chosen.texts, chosen.images),
-        _encoded(other, chosen.texts, theirs[kept]),
+        _encoded(one.checkpoint.model, ours, chosen.texts, chosen.images),
+        _encoded(other.checkpoint.model, theirs, chosen.texts, pictures[kept]),
     )
 
 
 def _encoded(
-    source: RunSource, texts: Int[np.ndarray, " n"], images: Int[np.ndarray, " n"]
+    model: Model, given: Fed, texts: Int[np.ndarray, " n"], images: Int[np.ndarray, " n"]
 ) -> dict[str, Encoded]:
-    model, (numbers, place) = source.checkpoint.model, np.unique(images, return_inverse=True)
-    return {
-        "image": some(encode(model.image, source.pictures.inputs, numbers), place),
-        "text": encode(model.text, source.texts.inputs, texts),
-    }
+    numbers, place = np.unique(images, return_inverse=True)
+    image, text = given.encoded(model, numbers, texts)
+    return {"image": some(image, place), "text": text}
 
 
 def _kept(placed: Placed, side: str, couples: Couples, strangers: Couples, shown: int) -> Kept:
@@ -171,8 +171,15 @@ def _recipe(source: RunSource, run: Path) -> Recipe:
     return replace(recipe, neighbors=replace(recipe.neighbors, source="text"))
 
 
-def _parted(one: RunSource, other: RunSource) -> tuple[str, ...]:
-    """A remark where the runs were not trained on the same rows."""
+def _parted(one: RunSource, other: RunSource, against: Path) -> tuple[str, ...]:
+    """A remark where the runs were not trained on the same rows, or where nobody knows.
+
+    A run without splits of its own takes over those that the rows have, which are the first's.
+    """
+    folder = against if against.is_dir() else against.parent
+    if not (folder / SPLITS).exists():
+        told = "the second run has kept no splits: which rows it was trained on is not known"
+        return (f"{told}; splits here are those of the first",)
     if one.pairs.column("split").equals(other.pairs.column("split")):
         return ()
     return ("the runs were not trained on the same rows; splits here are those of the first",)

@@ -13,10 +13,10 @@ from typing import TypeAlias
 import numpy as np
 from jaxtyping import Float32, Int
 
-from trope.explain.wrong.sides import Rows, same_as
+from trope.explain.wrong.sides import Rows
 from trope.neighbors import Search, neighbors
 from trope.neighbors.rows import copies
-from trope.training.task import siblings
+from trope.neighbors.siblings import siblings
 from trope.weights import chain_of
 
 Ids: TypeAlias = Int[np.ndarray, "n k"]
@@ -29,8 +29,7 @@ def around(vectors: Vectors, tied: Rows, k: int) -> Ids:
     Rows with the very same vector, which a search leaves out, come first: the same picture with
     another text is the best of witnesses.
     """
-    equal = siblings(copies(vectors), k)
-    equal = np.where(same_as(tied, equal), -1, equal)
+    equal = siblings(copies(vectors), k, tied)
     near = neighbors(vectors, Search(k, "cosine"), tied).ids
     both = np.concatenate([equal, np.asarray(near, np.int64)], axis=1)
     order = np.argsort(both < 0, axis=1, kind="stable")[:, :k]

@@ -40,7 +40,7 @@ def find_wrong(
     settings, out = settings or WrongSettings(), Path(out)
     refuse_existing(out)
     found = judge(pairs, settings, remarks)
-    made = {"config": config.plain(settings), "provenance": provenance()}
+    made = {"config": config.plain(settings.named()), "provenance": provenance()}
     document = found.document() | made
     with replacing_folder(out, fresh=True) as folder:
         large, small = found.pictures()
@@ -61,7 +61,7 @@ def judge(pairs: Pairs, settings: WrongSettings, remarks: tuple[str, ...] = ()) 
 
 def gathered(pairs: Pairs, settings: WrongSettings) -> tuple[Rows, Sides, tuple[str, ...]]:
     """The rows that can be judged, their two sides, and what there is to say of them."""
-    texts, pictures = settings.text_space.vectors(pairs), settings.visual.vectors(pairs)
+    texts, pictures = settings.text_space.vectors(pairs), settings.image_space.vectors(pairs)
     rows = usable(texts, pictures)
     require(len(rows), pairs)
     image, text = vectors_of(texts, pictures, rows)
@@ -91,12 +91,13 @@ def of_run(
 ) -> tuple[Pairs, WrongSettings, tuple[str, ...]]:
     """The data of a run, and the frozen networks that its model sees them through, unless named.
 
-    The model itself has learned its training pairs by heart, and is not asked.
+    The model itself, which was trained on some of the pairs, is not asked.
     """
     source, remarks = open_run(run, data)
     recipe = config.parse(Recipe, source.checkpoint.description.get("settings", {}), str(run))
-    if settings.visual == Visual():
-        settings = replace(settings, visual=Visual(recipe.image.backbone))
-    if settings.sentence == Sentence():
-        settings = replace(settings, sentence=Sentence(recipe.text.model))
+    settings = replace(
+        settings,
+        visual=settings.visual or Visual(recipe.image.backbone),
+        sentence=settings.sentence or Sentence(recipe.text.model),
+    )
     return source.pairs, settings, remarks

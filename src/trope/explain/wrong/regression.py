@@ -2,13 +2,14 @@
 
     B = (XᵀX + λ)⁻¹ XᵀY        λ = strength · the mean square of X along a direction
 
-A model that was fitted to a pair knows it by heart and finds nothing wrong with it. Fitted anew
-without each pair it would not, and that takes no more than one fit: with L Lᵀ = XᵀX + λ and
-V = X L⁻ᵀ the fit to all rows is V VᵀY, and what rows g would be foretold without them is
+A fit to all rows leans toward each of them, right or wrong. A fit of its own without each takes no
+more than one to all: with L Lᵀ = XᵀX + λ and V = X L⁻ᵀ the latter is V VᵀY, and what rows g would
+be foretold without them, by the same λ, is
 
     Y_g - (I - V_g V_gᵀ)⁻¹ (Y_g - (V VᵀY)_g)
 
-exactly. Rows that are tied are left out together.
+Rows that are tied are left out together. The means that vectors are taken about, and λ, are those
+of all rows: a pair has a part in them, of one in as many as there are.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 
 from trope.explain.wrong.sides import Rows
 
-BLOCK = 2**22  # numbers of V at a time
+BLOCK = 2**22  # numbers in double precision at a time
 
 X: TypeAlias = Float[np.ndarray, "n d"]
 Y: TypeAlias = Float[np.ndarray, "n e"]
@@ -30,31 +31,52 @@ Y: TypeAlias = Float[np.ndarray, "n e"]
 
 def left_out(x: X, y: Y, tied: Rows, strength: float) -> Float32[np.ndarray, "n e"]:
     """What each row is foretold by a fit to all rows that are not tied to it."""
-    x, y = x.astype(np.float64), y.astype(np.float64)
-    square, product = _penalized(x, strength), x.T @ y
+    square, product = _sums(x, y)
+    _penalize(square, strength)
     lower = cholesky(square, lower=True)
     whole = solve_triangular(lower, product, lower=True)
     found = np.empty(y.shape, np.float32)
     for rows in _together(tied, x.shape[1]):
         if rows.shape[1] > x.shape[1]:  # cheaper to fit anew than to turn so large a block round
             (rows,) = rows
-            rest = cho_factor(square - x[rows].T @ x[rows], lower=True)
-            found[rows] = x[rows] @ cho_solve(rest, product - x[rows].T @ y[rows])
+            own, pairs = _sums(x[rows], y[rows])
+            rest = cho_factor(square - own, lower=True)
+            found[rows] = _applied(x[rows], cho_solve(rest, product - pairs))
         else:
-            found[rows] = _without(x[rows], y[rows], lower, whole)
+            some = x[rows].astype(np.float64), y[rows].astype(np.float64)
+            found[rows] = _without(*some, lower, whole)
     return found
 
 
 def fitted(x: X, y: Y, strength: float) -> Float32[np.ndarray, "n e"]:
     """The same by a fit to all rows, each of which it has seen."""
-    x, y = x.astype(np.float64), y.astype(np.float64)
-    return np.asarray(x @ np.linalg.solve(_penalized(x, strength), x.T @ y), np.float32)
+    square, product = _sums(x, y)
+    _penalize(square, strength)
+    return _applied(x, np.linalg.solve(square, product))
 
 
-def _penalized(x: Float64[np.ndarray, "n d"], strength: float) -> Float64[np.ndarray, "d d"]:
-    square: Float64[np.ndarray, "d d"] = x.T @ x
+def _sums(x: X, y: Y) -> tuple[Float64[np.ndarray, "d d"], Float64[np.ndarray, "d e"]]:
+    """XᵀX and XᵀY, of which no more than a block is held in double precision."""
+    d, e = x.shape[1], y.shape[1]
+    square, product = np.zeros((d, d)), np.zeros((d, e))
+    for part in _blocks(len(x), d + e):
+        some = x[part].astype(np.float64)
+        square += some.T @ some
+        product += some.T @ y[part].astype(np.float64)
+    return square, product
+
+
+def _penalize(square: Float64[np.ndarray, "d d"], strength: float) -> None:
+    """Add λ to XᵀX, in place."""
     square[np.diag_indices_from(square)] += strength * max(np.trace(square) / len(square), 1e-9)
-    return square
+
+
+def _applied(x: X, fit: Float64[np.ndarray, "d e"]) -> Float32[np.ndarray, "n e"]:
+    """What a fit foretells."""
+    found = np.empty((len(x), fit.shape[1]), np.float32)
+    for part in _blocks(len(x), sum(fit.shape)):
+        found[part] = x[part].astype(np.float64) @ fit
+    return found
 
 
 def _without(
@@ -71,6 +93,12 @@ def _without(
         share = 1 - np.einsum("gsd,gsd->gs", v, v)[..., None]
         return np.asarray(y - apart / share)
     return np.asarray(y - np.linalg.solve(np.eye(size) - v @ v.transpose(0, 2, 1), apart))
+
+
+def _blocks(count: int, size: int) -> Iterator[slice]:
+    """Parts of as many rows of a size as a block holds."""
+    step = max(1, BLOCK // max(size, 1))
+    return (slice(start, start + step) for start in range(0, count, step))
 
 
 def _together(tied: Rows, d: int) -> Iterator[Int[np.ndarray, "groups size"]]:

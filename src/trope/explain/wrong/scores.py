@@ -1,6 +1,6 @@
 """How little picture and text of each pair support each other: scores, the higher the wronger.
 
-Four witnesses foretell what a pair should have. None of them has seen the pair.
+Four witnesses foretell what a pair should have. None of them was made from the pair.
 
     image-neighbors     the text, from the texts of pictures that look like its own
     text-neighbors      the picture, from the pictures of texts that mean the same as its own

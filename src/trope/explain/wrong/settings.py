@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from trope.errors import suggestion
@@ -19,7 +19,8 @@ class WrongSettings(Hearing):
     `trust` is the vote of what the pair has itself. Nothing is foretold by the pair; with
     `tied = "components"`, nor by pairs that share a group, a picture or a text with it. `shown`
     pairs stand on the page, `listed` in the JSON file, all of them in the tables; shares are
-    counted on a `sample` of others.
+    counted on a `sample` of others. Where no network is named, `sentence` and `visual` are those of
+    the run whose data are judged, or the usual ones.
     """
 
     score: str = "support"
@@ -30,8 +31,8 @@ class WrongSettings(Hearing):
     sample: int = 1_000
     seed: int = 0
     doc2vec: Doc2Vec = field(default_factory=Doc2Vec)
-    sentence: Sentence = field(default_factory=Sentence)
-    visual: Visual = field(default_factory=Visual)
+    sentence: Sentence | None = None
+    visual: Visual | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -44,4 +45,13 @@ class WrongSettings(Hearing):
     @property
     def text_space(self) -> Space:
         """The space in which texts are compared."""
-        return self.doc2vec if self.space == "doc2vec" else self.sentence
+        return self.doc2vec if self.space == "doc2vec" else self.sentence or Sentence()
+
+    @property
+    def image_space(self) -> Visual:
+        """The space in which pictures are compared."""
+        return self.visual or Visual()
+
+    def named(self) -> WrongSettings:
+        """The same with networks that are all named."""
+        return replace(self, sentence=self.sentence or Sentence(), visual=self.image_space)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 import numpy as np
-from jaxtyping import Bool, Float32, Int
+from jaxtyping import Float32, Int
 from scipy import sparse
 
 from trope.data.components import components
@@ -101,8 +101,3 @@ def _directions(values: Float32[np.ndarray, "n d"]) -> Float32[np.ndarray, "n d"
     unit: Float32[np.ndarray, "n d"] = np.array(values, np.float32)
     scale(unit)
     return unit
-
-
-def same_as(codes: Rows, ids: Int[np.ndarray, "n k"]) -> Bool[np.ndarray, "n k"]:
-    """Which of each row's others have its number."""
-    return np.asarray((codes[ids] == codes[:, None]) & (ids >= 0))
