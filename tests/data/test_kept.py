@@ -12,10 +12,16 @@ from hypothesis import strategies as st
 
 import trope
 from conftest import jpeg
+from trope.checkpoints import Checkpoint
 from trope.data.kept import FILE, Recognized, keep_splits, with_kept_splits
 from trope.data.pairs import Pairs
 from trope.data.splits import SplitPlan, split
+from trope.encoders.plan import Plan
+from trope.encoders.settings import HeadSettings, ImageSettings, TextSettings
 from trope.errors import DataError
+from trope.evaluation.runs import open_run
+from trope.training.folder import opened as opened_run
+from trope.training.recipes import load_recipe
 
 PLAN = SplitPlan(images="path")
 
@@ -142,12 +148,13 @@ def test_a_damaged_file_is_told(kept: Path) -> None:
 
 
 class Row(NamedTuple):
-    """A row of few possible ids, images and texts."""
+    """A row of few possible ids, images and texts; no content: its file cannot be read."""
 
     id: int
     image: int
     texts: tuple[int, ...]
     split: str | None = None
+    content: int | None = None
 
     def written(self) -> dict[str, object]:
         texts = [f"text {text}" for text in self.texts]
@@ -159,47 +166,178 @@ class Row(NamedTuple):
 ORDER = ("train", "val", "test")
 
 
-def shares(one: Row, other: Row, by_image: bool = True, by_text: bool = True) -> bool:
-    same = one.image == other.image
-    return (by_image and same) or (by_text and bool(set(one.texts) & set(other.texts)))
+def same_picture(one: Row, other: Row) -> bool:
+    if one.content is None or other.content is None:
+        return one.image == other.image
+    return one.content == other.content
+
+
+def shared(one: Row, other: Row) -> set[object]:
+    """The texts, and perhaps the picture, that two rows have in common."""
+    return {*one.texts} & {*other.texts} | ({"picture"} if same_picture(one, other) else set())
 
 
 def rows_of(split: st.SearchStrategy[str | None]) -> st.SearchStrategy[list[Row]]:
-    few, texts = st.integers(0, 6), st.lists(st.integers(0, 9), min_size=1, max_size=2, unique=True)
+    few, texts = st.integers(0, 6), st.lists(st.integers(0, 9), min_size=1, max_size=3, unique=True)
     row = st.builds(Row, few, few, texts.map(tuple), split)
-    return st.lists(row, min_size=1, max_size=6, unique_by=lambda row: row.id)
+    rows = st.lists(row, min_size=1, max_size=6, unique_by=lambda row: row.id)
+    files = st.just({}) | st.dictionaries(few, st.integers(0, 6))
+    return st.tuples(rows, files).map(
+        lambda found: [row._replace(content=found[1].get(row.image)) for row in found[0]]
+    )
+
+
+def stored(folder: Path, rows: list[Row]) -> Pairs:
+    pairs = opened(folder, [row.written() for row in rows])
+    for row in rows:
+        if row.content is not None:
+            (folder / f"{row.image}.jpg").write_bytes(bytes([row.content]))
+    return pairs
 
 
 @given(
     rows_of(st.sampled_from(ORDER)),
     rows_of(st.sampled_from([None, *ORDER])),
+    st.integers(0, 6),
 )
-def test_nothing_is_tested_that_was_trained_on(then: list[Row], now: list[Row]) -> None:
-    """By loops: whatever shares an image or a text with a row of train is of train itself."""
+def test_nothing_is_tested_that_was_trained_on(then: list[Row], now: list[Row], stays: int) -> None:
+    """By loops: what rows of an earlier split had, a row has only if it had it in its split then.
+
+    And all of it, as one row: that a text was given in both splits lets no other row have it.
+    """
+    files = {row.image: row.content for row in now}
+    old = [row for row in then[:stays] if files.get(row.image, row.content) == row.content]
+    now = [*old, *(row for row in now if row.id not in {other.id for other in old})]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / FILE
-        keep_splits(path, opened(Path(folder) / "then", [row.written() for row in then]), "path")
-        data = opened(Path(folder) / "now", [row.written() for row in now])
-        pairs, found = with_kept_splits(path, data, PLAN)
+        keep_splits(path, stored(Path(folder) / "then", then))
+        pairs, found = with_kept_splits(path, stored(Path(folder) / "now", now), SplitPlan())
     before = {row.id: row for row in then}
     known = 0
     for row, part in zip(now, pairs.column("split").to_pylist(), strict=True):
+        assert part in ORDER
+        rank = ORDER.index(part)
+        early = [shared(row, other) for other in then if ORDER.index(other.split or "") < rank]
+        learned = set[object]().union(*early)
+        its = [shared(row, other) for other in then if other.split == part]
+        assert not learned or any(learned <= had for had in its)
         same = before.get(row.id)
-        named = same and (same.image == row.image or same.texts[0] == row.texts[0])
-        whole = same and (same.image, same.texts[0]) == (row.image, row.texts[0])
-        twins = [r.split for r in then if (r.image, r.texts[0]) == (row.image, row.texts[0])]
-        known += bool(named or twins)
-        if whole or twins:
-            assert part in ([same.split] if whole and same else twins)
-        elif named:
+        if row in old:
             assert same
-            by_text = same.image == row.image
-            sharing = [r for r in then if shares(r, row, by_text=by_text, by_image=not by_text)]
-            assert part == min([same, *sharing], key=lambda r: ORDER.index(r.split)).split
-        elif any(shares(r, row) for r in then if r.split == "train"):
-            assert part == "train"
+            assert part == same.split
+        named = same and (
+            same_picture(same, row) or same.image == row.image or same.texts[0] == row.texts[0]
+        )
+        known += bool(named) or any(
+            other.texts[0] == row.texts[0]
+            and (other.image == row.image or same_picture(other, row))
+            for other in then
+        )
     assert found
     assert (found.rows, found.known) == (len(now), known)
+
+
+TESTED = {"id": "r1", "image": "1.jpg", "texts": ["text 1", "more 1"], "split": "test"}
+TRAINED = {"id": "r0", "image": "0.jpg", "texts": ["text 0", "more 0"], "split": "train"}
+
+
+@pytest.mark.parametrize("name", ["r1", "new"])
+@pytest.mark.parametrize("second", ["Text 0", "more  0"])
+def test_a_row_whose_second_text_was_trained_on_is_not_tested(
+    tmp_path: Path, name: str, second: str
+) -> None:
+    keep_splits(tmp_path / FILE, opened(tmp_path / "data", [TRAINED, TESTED]), "path")
+    other = TESTED | {"id": name, "texts": ["text 1", second]}
+    data = opened(tmp_path / "other", [TRAINED, other])
+    found, recognized = with_kept_splits(tmp_path / FILE, data, PLAN)
+    assert splits(found) == {"r0": "train", name: "train"}
+    assert recognized == Recognized(2, 2, moved=1)
+    assert "of an earlier split now, which go there: 1" in str(recognized)
+
+
+@pytest.mark.parametrize("name", ["r1", "new"])
+def test_texts_that_were_given_in_two_splits_stay_in_both(tmp_path: Path, name: str) -> None:
+    both = TESTED | {"texts": ["text 1", "more 0"]}
+    keep_splits(tmp_path / FILE, opened(tmp_path / "data", [TRAINED, both]), "path")
+    data = opened(tmp_path / "other", [both | {"id": name, "texts": ["text 1", "new", "more 0"]}])
+    found, recognized = with_kept_splits(tmp_path / FILE, data, PLAN)
+    assert splits(found) == {name: "test"}
+    assert recognized == Recognized(1, 1)
+
+
+def test_a_row_that_moves_takes_all_it_has_with_it(tmp_path: Path) -> None:
+    """A text given in train and in test is not tried in val because the row has one of val now."""
+    both = TESTED | {"texts": ["text 1", "more 0"]}
+    val = {"id": "r2", "image": "2.jpg", "texts": ["text 2"], "split": "val"}
+    keep_splits(tmp_path / FILE, opened(tmp_path / "data", [TRAINED, both, val]), "path")
+    data = opened(tmp_path / "other", [both | {"texts": ["text 1", "more 0", "text 2"]}])
+    assert parted(tmp_path / FILE, data) == {"r1": "train"}
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_file_with_the_bytes_of_one_that_was_trained_on(tmp_path: Path, there: bool) -> None:
+    """The table says what it said; the file itself may have been missing."""
+    painted(tmp_path / "data", ["0.jpg", "1.jpg"][: 1 + there])
+    pairs = opened(tmp_path / "data", [TRAINED, TESTED])
+    keep_splits(tmp_path / FILE, pairs)
+    (tmp_path / "data" / "1.jpg").write_bytes((tmp_path / "data" / "0.jpg").read_bytes())
+    found, recognized = with_kept_splits(tmp_path / FILE, pairs, SplitPlan())
+    assert splits(found) == {"r0": "train", "r1": "train"}
+    assert recognized == Recognized(2, 2, moved=1, repainted=int(there))
+    assert with_kept_splits(tmp_path / FILE, pairs, PLAN)[1] == Recognized(2, 2)
+
+
+def test_other_pictures_in_the_same_files_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, run = tmp_path / "data", tmp_path / "run"
+    painted(data, ["0.jpg", "1.jpg"])
+    pairs = opened(data, [TRAINED, TESTED])
+    run.mkdir()
+    keep_splits(run / FILE, pairs)
+    text, head = TextSettings(words=2, hidden=2), HeadSettings(size=2)
+    plan = Plan(ImageSettings(backbone="precomputed"), text, head, image_size=2, words=("text",))
+    model = Checkpoint(plan.model(0), plan, {"run": {"data": pairs.fingerprint}})
+    monkeypatch.setattr("trope.evaluation.runs.load_model", lambda _: model)
+    assert open_run(run, data)[1] == ()
+    (data / "1.jpg").write_bytes(jpeg((0, 255, 0)))
+    source, said = open_run(run, data)
+    assert source.pairs.fingerprint == pairs.fingerprint
+    assert said[0].startswith(f"{data}: not the data as it was when {run} was trained")
+    assert said[0].endswith("parted as then; with other pictures: 1")
+    (data / "1.jpg").write_bytes((data / "0.jpg").read_bytes())
+    source, said = open_run(run, data)
+    assert splits(source.pairs) == {"r0": "train", "r1": "train"}
+    assert "which go there: 1" in said[0]
+
+
+def test_texts_are_hashed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keep_splits(tmp_path / FILE, opened(tmp_path / "data", [TRAINED, TESTED]))
+    data, seen = opened(tmp_path / "other", [TESTED, TRAINED]), list[str]()
+
+    def counted(text: str) -> str:
+        seen.append(text)
+        return text
+
+    monkeypatch.setattr("trope.data.kept.same_text", counted)
+    with_kept_splits(tmp_path / FILE, data, SplitPlan())
+    assert sorted(seen) == ["more 0", "more 1", "text 0", "text 1"]
+
+
+def test_splits_of_a_new_run_are_written_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs, written = opened(tmp_path / "data", [TRAINED, TESTED]), list[str]()
+
+    def counted(path: Path, pairs: Pairs, images: str) -> None:
+        written.append(path.name)
+        keep_splits(path, pairs, images)
+
+    monkeypatch.setattr("trope.training.folder.keep_splits", counted)
+    for times in (1, 2):  # what an attempt that saved nothing had written is written anew
+        with opened_run(tmp_path / "run", load_recipe("angular"), {}, pairs):
+            assert written == [FILE] * times
+        assert {path.name for path in (tmp_path / "run").iterdir()} >= {FILE, "run.json"}
 
 
 def table(folder: Path, rows: list[tuple[str, str]]) -> Pairs:
@@ -253,7 +391,7 @@ def test_other_pictures_under_the_same_names_are_new(tmp_path: Path) -> None:
     assert recognized == Recognized(30, 0, 0, 30)
     assert splits(found) == splits(split(other, plan)[0])
     texts = table(tmp_path / "other", [(n, f"text {n}") for n in names])
-    assert with_kept_splits(tmp_path / FILE, texts, plan)[1] == Recognized(30, 30)
+    assert with_kept_splits(tmp_path / FILE, texts, plan)[1] == Recognized(30, 30, repainted=30)
 
 
 def test_pictures_that_got_each_others_names_keep_their_splits(tmp_path: Path) -> None:
@@ -285,7 +423,7 @@ def test_a_picture_that_was_trained_on_under_the_name_of_another(tmp_path: Path)
     new = rows[1] | {"id": "new"}
     now, found = with_kept_splits(tmp_path / FILE, opened(tmp_path / "data", [new]), SplitPlan())
     assert splits(now) == {"new": "train"}
-    assert found == Recognized(1, 1)
+    assert found == Recognized(1, 1, moved=1, repainted=1)
 
 
 def test_what_is_gone_was_trained_on_all_the_same(tmp_path: Path) -> None:
@@ -301,12 +439,33 @@ def test_what_is_gone_was_trained_on_all_the_same(tmp_path: Path) -> None:
     assert recognized == Recognized(2, 0, 1)
 
 
+def test_other_pages_of_a_story_that_was_trained_on(tmp_path: Path) -> None:
+    rows = [row | {"group": f"g{i // 3}", "split": "train"} for i, row in enumerate(made(9))]
+    keep_splits(tmp_path / FILE, opened(tmp_path / "data", rows), "path")
+    new = [row | {"group": f"g{i + 1}", "split": "test"} for i, row in enumerate(made(4, first=20))]
+    found, recognized = with_kept_splits(tmp_path / FILE, opened(tmp_path / "new", new), PLAN)
+    assert splits(found) == {"r20": "train", "r21": "train", "r22": "test", "r23": "test"}
+    assert recognized == Recognized(4, 0, 2)
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_splits_that_the_run_overrules_are_counted(tmp_path: Path, more: int) -> None:
+    rows = [row | {"split": "train" if i else "test"} for i, row in enumerate(made(9))]
+    keep_splits(tmp_path / FILE, opened(tmp_path / "data", rows), "path")
+    turned = [row | {"split": "test"} for row in rows] + made(more, first=20)
+    found, recognized = with_kept_splits(tmp_path / FILE, opened(tmp_path / "now", turned), PLAN)
+    assert list(splits(found).values())[:9] == ["test"] + ["train"] * 8
+    assert recognized == Recognized(9 + more, 9, overruled=8)
+    assert not recognized.unchanged
+    assert "that bring another split, where the run's holds: 8" in str(recognized)
+
+
 def test_splits_kept_by_earlier_versions_are_read(kept: Path) -> None:
     data = trope.open(kept.parent / "data")
     before = parted(kept, data)
     kept_now = pq.read_table(kept)
     first = kept_now.column("texts").combine_chunks().values
-    old = kept_now.drop_columns(["texts", "picture"]).append_column("text", first)
+    old = kept_now.drop_columns(["texts", "picture", "group"]).append_column("text", first)
     pq.write_table(old, kept)
     assert parted(kept, data, SplitPlan(images="path", seed=9)) == before
     grown = opened(kept.parent / "grown", [*made(9, first=30), *made(30)])
@@ -316,8 +475,9 @@ def test_splits_kept_by_earlier_versions_are_read(kept: Path) -> None:
 
 def test_how_much_is_known_is_said() -> None:
     assert str(Recognized(9, 9)) == "all of its 9 rows are known to the run, and parted as then"
+    assert str(Recognized(9, 0)) == "none of its 9 rows is known to the run, so all are new"
     none = str(Recognized(9, 0, 0, 4))
-    assert none.endswith("with other pictures and texts: 4")
+    assert "with other pictures and texts: 4; if this should be the data of the run" in none
     assert none.startswith("none of its 9 rows is known to the run, so all are new; ids that the")
     most = str(Recognized(9, 6, 1))
     assert most.startswith("6 of its 9 rows are known to the run")

@@ -16,7 +16,6 @@ from jaxtyping import Bool, Int
 
 from trope.data.components import tied
 from trope.data.identity import codes
-from trope.data.pairs import Pairs
 from trope.types import SPLITS
 
 NONE = len(SPLITS)  # the place of a split that nothing has
@@ -33,7 +32,7 @@ class Match:
     """Rows as they were kept and rows as they are now, compared; results are for those of now.
 
     Both tables have the columns `id`, `split`, `image` (its path), `picture` (a digest of its
-    bytes, or none) and `texts` (a mark of each).
+    bytes, or none), `texts` (a mark of each) and `group`.
     """
 
     then: pa.Table
@@ -45,29 +44,39 @@ class Match:
 
         An id that is no line's number tells a row by its path too, whatever the picture is now.
         """
-        return self._named | (self._paired < NONE)
+        return self._named | (self._paired >= 0)
 
     @cached_property
     def parts(self) -> Parts:
         """The split of each known row, -1 of others.
 
         One that has got another picture or text since is of the first split, in their order, that
-        it or the new one was of.
+        it or the new one was of. If that is not its own, all that it has counts anew.
         """
-        image = np.where(self._same_picture, NONE, self._images_first)
-        text = np.where(self._same_text, NONE, self._texts_first)
-        by_id = np.minimum(self._named_parts, np.minimum(image, text))
-        whole = self._named & self._same_picture & self._same_text
-        found = np.where(whole | (self._paired == NONE), by_id, self._paired)
-        return np.where(self.known & (found < NONE), found, -1)
+        own = self._then_parts[self._kept]
+        news = np.minimum(self._first_of_new_texts, self._first_of_new_picture)
+        whole = np.minimum(self._first_of_texts(self._texts >= 0), self._images_first)
+        found = np.where(news < own, np.minimum(news, whole), own)
+        return np.where(self.known, found, -1)
+
+    @cached_property
+    def moved(self) -> Mask:
+        """Known rows that are of another split than they were."""
+        return np.asarray(self.known & (self.parts != self._then_parts[self._kept]))
+
+    @cached_property
+    def repainted(self) -> Mask:
+        """Known rows that have another picture now."""
+        there = self._paths[len(self.then) :] >= 0
+        return np.asarray(self.known & ~self._has_its_picture & there)
 
     @cached_property
     def same_ids(self) -> Mask:
         """Rows whose id one of those kept has."""
         return np.asarray(self._place.is_valid())
 
-    def components(self, pairs: Pairs) -> Both:
-        """The component of each row, those kept first: tied by pictures, texts, and groups of now.
+    def components(self) -> Both:
+        """The component of each row, those kept first: tied by pictures, texts and groups.
 
         A path ties two rows of which one lacks a digest; where both have one, the bytes decide.
         """
@@ -79,7 +88,7 @@ class Match:
             (np.where(here | blind, self._paths, -1), rows),
             (np.where(~here | blind, self._paths, -1), rows),
             (self._texts, self._owners),
-            (codes(pairs.column("group")), rows[here]),
+            (codes(self._column("group")), rows),
         )
 
     @cached_property
@@ -98,54 +107,86 @@ class Match:
         return np.asarray(self.same_ids & same)
 
     @cached_property
-    def _named_parts(self) -> Parts:
-        return np.where(self._named, self._then_parts[self._beside], NONE)
-
-    @cached_property
     def _same_picture(self) -> Mask:
-        """That of the row of the same id, by its bytes or, where one has none, by its path."""
-        then, now = self._both(self._pictures)
-        return np.where((then >= 0) & (now >= 0), then == now, self._same_path)
+        """That of the row of the same id."""
+        return self._alike(self._beside)
 
     @cached_property
     def _same_path(self) -> Mask:
-        return _equal(*self._both(self._paths))
+        return _equal(*self._both(self._paths, self._beside))
 
     @cached_property
     def _same_text(self) -> Mask:
-        return _equal(*self._both(self._first_texts))
+        return _equal(*self._both(self._first_texts, self._beside))
 
     @cached_property
     def _paired(self) -> Parts:
-        """The first split of the kept rows with a row's picture, or path, and its first text.
+        """A kept row with a row's picture, else its path, and its first text; -1 for none.
 
-        Of a path whose picture is another now, or the first that the other one was of.
+        Of several the one whose split is the first.
         """
-        wide = int(self._texts.max(initial=0)) + 1
-        both = [
-            np.where((image >= 0) & (self._first_texts >= 0), image * wide + self._first_texts, -1)
-            for image in (self._pictures, self._paths)
-        ]
-        dense = (np.unique(values, return_inverse=True)[1] - (values < 0).any() for values in both)
-        by_picture, by_path = (self._first(values) for values in dense)
-        other = np.where(by_path < NONE, np.minimum(by_path, self._first(self._pictures)), NONE)
-        return np.where(by_picture < NONE, by_picture, other)
+        texts, wide = self._first_texts, int(self._texts.max(initial=0)) + 1
+        by_picture, by_path = (
+            self._foremost(np.where((images >= 0) & (texts >= 0), images * wide + texts, -1))
+            for images in (self._pictures, self._paths)
+        )
+        return np.where(by_picture >= 0, by_picture, by_path)
 
     @cached_property
-    def _images_first(self) -> Parts:
-        blind, count = self._pictures < 0, len(self.then)
-        among = np.append(blind[:count], np.ones(len(self.now), bool))
-        seen, unseen = (self._first(v) for v in (np.where(among, self._paths, -1), self._paths))
-        by_path = np.where(blind[count:], unseen, seen)
-        return np.asarray(np.minimum(self._first(self._pictures), by_path))
+    def _kept(self) -> Parts:
+        """The kept row that each known row is; any for others."""
+        whole = self._named & self._same_picture & self._same_text
+        return np.where(whole | (self._paired < 0), self._beside, self._paired)
 
     @cached_property
-    def _texts_first(self) -> Parts:
+    def _has_its_picture(self) -> Mask:
+        return self._alike(self._kept)
+
+    def _alike(self, kept: Parts) -> Mask:
+        """Whether pictures are the same by their bytes or, where one has none, by their path."""
+        then, now = self._both(self._pictures, kept)
+        by_path = _equal(*self._both(self._paths, kept))
+        return np.where((then >= 0) & (now >= 0), then == now, by_path)
+
+    @cached_property
+    def _first_of_new_picture(self) -> Parts:
+        """The first split of a picture that the row did not have; bytes seen only now count too."""
+        same_bytes = _equal(*self._both(self._pictures, self._kept))
+        by_bytes = np.where(same_bytes, NONE, self._first(self._pictures))
+        by_path = np.where(self._has_its_picture, NONE, self._paths_first)
+        return np.asarray(np.minimum(by_bytes, by_path))
+
+    @cached_property
+    def _first_of_new_texts(self) -> Parts:
+        """The first split of the texts that the row did not have."""
+        here, wide = self._owners >= len(self.then), int(self._texts.max(initial=0)) + 2
+        owners = np.append(np.arange(len(self.then)), self._kept)[self._owners]
+        having = owners * wide + self._texts + 1
+        had = np.zeros(len(having), bool)
+        had[here] = np.isin(having[here], having[~here])
+        return self._first_of_texts(~had)
+
+    def _first_of_texts(self, counted: Bool[np.ndarray, " texts"]) -> Parts:
+        """The first split of the texts of each row that are counted."""
         here = self._owners >= len(self.then)
         first = _first(self._texts[~here], self._then_parts[self._owners[~here]], self._texts[here])
         found = np.full(len(self.now), NONE)
-        np.minimum.at(found, self._owners[here] - len(self.then), first)
+        np.minimum.at(
+            found, self._owners[here] - len(self.then), np.where(counted[here], first, NONE)
+        )
         return found
+
+    @cached_property
+    def _images_first(self) -> Parts:
+        return np.asarray(np.minimum(self._first(self._pictures), self._paths_first))
+
+    @cached_property
+    def _paths_first(self) -> Parts:
+        """By the paths of kept rows without a digest, or of all where a row itself has none."""
+        blind, count = self._pictures < 0, len(self.then)
+        among = np.append(blind[:count], np.ones(len(self.now), bool))
+        seen, unseen = (self._first(v) for v in (np.where(among, self._paths, -1), self._paths))
+        return np.where(blind[count:], unseen, seen)
 
     @cached_property
     def _then_parts(self) -> Codes:
@@ -180,9 +221,19 @@ class Match:
         count = len(self.then)
         return _first(values[:count], self._then_parts, values[count:])
 
-    def _both(self, values: Both) -> tuple[Parts, Parts]:
-        """Of the kept row with the same id, and of the row itself."""
-        return values[: len(self.then)][self._beside], values[len(self.then) :]
+    def _foremost(self, values: Both) -> Parts:
+        """The kept row with each row's value whose split is the first; -1 for none."""
+        dense = np.unique(values, return_inverse=True)[1] - (values < 0).any()
+        count, order = len(self.then), np.argsort(self._then_parts, kind="stable")
+        place = np.empty(count, np.int64)
+        place[order] = np.arange(count)
+        place = np.where(self._then_parts < 0, -1, place)
+        found = _first(dense[:count], place, dense[count:], none=count)
+        return np.asarray(np.append(order, -1)[found])
+
+    def _both(self, values: Both, kept: Parts) -> tuple[Parts, Parts]:
+        """Of the kept rows that are named, and of the rows themselves."""
+        return values[: len(self.then)][kept], values[len(self.then) :]
 
     def _numbers(self, name: str) -> Both:
         return _numbered(self._column(name))
@@ -208,9 +259,9 @@ def _equal(left: Parts, right: Parts) -> Mask:
     return np.asarray((left == right) & (left >= 0))
 
 
-def _first(values: Codes, parts: Codes, asked: Parts) -> Parts:
+def _first(values: Codes, parts: Codes, asked: Parts, none: int = NONE) -> Parts:
     """The first split, in their order, of the items with each value that is asked for."""
-    found = np.full(int(max(values.max(initial=0), asked.max(initial=0))) + 1, NONE)
+    found = np.full(int(max(values.max(initial=0), asked.max(initial=0))) + 1, none)
     counted = (values >= 0) & (parts >= 0)
     np.minimum.at(found, values[counted], parts[counted])
-    return np.where(asked >= 0, found[asked], NONE)
+    return np.where(asked >= 0, found[asked], none)

@@ -99,8 +99,8 @@ def open_run(run: Path, data: Path | Pairs | None) -> tuple[RunSource, tuple[str
     settings = checkpoint.description.get("settings", {})
     plan = config.parse(SplitPlan, settings.get("split", {}), f"{run}: split")
     pairs, recognized = with_kept_splits(folder / SPLITS, pairs, plan)
-    known = _trained_on(checkpoint).get("data")
-    if known in (None, pairs.fingerprint):
+    known = _trained_on(checkpoint).get("data") in (None, pairs.fingerprint)
+    if known and (recognized is None or recognized.unchanged):
         return RunSource(checkpoint, pairs), ()
     told = f"{pairs.source}: not the data as it was when {run} was trained"
     unknown = "the run has kept no splits, so that what was trained on may be tested"

@@ -47,13 +47,13 @@ def opened(folder: Path, settings: Recipe, run: Mapping[str, Any], pairs: Pairs)
 
     It appears with everything in it: a run killed before has left nothing that stands in the way.
     """
-    if not (folder / RUN).exists():
+    if new := not (folder / RUN).exists():
         with replacing_folder(folder, fresh=True) as partial:
             _describe(partial, settings, run, pairs)
     with held(folder):
         if has_state(folder):
             config.save(settings, folder / SETTINGS)  # more epochs may be wanted now
-        else:
+        elif not new:
             _refuse_remains(folder)
             (folder / NONFINITE).unlink(missing_ok=True)
             _describe(folder, settings, run, pairs)
