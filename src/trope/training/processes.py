@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from lightning_fabric import Fabric
-from torch.distributed import DistError
+from torch import distributed
 
 from trope.errors import TropeError, UsageError
 from trope.training.loop import Loop
@@ -72,11 +72,11 @@ def for_all(fabric: Fabric, act: Callable[[], Found]) -> Found | None:
         except (TropeError, OSError) as raised:
             error = raised
     code: int | None = fabric.broadcast(None if error is None else getattr(error, "exit_code", 1))
-    if error is not None:
-        raise error
-    if code is not None:
-        raise Elsewhere(code)
-    return found
+    if code is None:
+        return found
+    if distributed.is_initialized():
+        distributed.destroy_process_group()  # left to the end, its threads may abort the process
+    raise Elsewhere(code) if error is None else error
 
 
 @contextmanager
@@ -85,7 +85,8 @@ def together(fabric: Fabric) -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:
-        if fabric.world_size > 1 and (isinstance(error, DistError) or "gloo" in str(error)):
+        of_others = isinstance(error, distributed.DistError) or "gloo" in str(error)
+        if fabric.world_size > 1 and of_others:
             raise Elsewhere(1) from error
         raise
 
