@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +9,8 @@ from pathlib import Path
 import jaxtyping
 import pytest
 from hypothesis import HealthCheck, settings
-from PIL import Image
+
+from pictures import jpeg
 
 settings.register_profile(
     "trope",
@@ -48,13 +48,6 @@ def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 def untyped(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a user's machine, where nothing checks shapes and types before our own code does."""
     monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)
-
-
-def jpeg(color: tuple[int, int, int] = (200, 30, 30), size: tuple[int, int] = (32, 24)) -> bytes:
-    """A picture of one color."""
-    data = io.BytesIO()
-    Image.new("RGB", size, color).save(data, "JPEG")
-    return data.getvalue()
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trope
-from conftest import jpeg
+from pictures import jpeg
 from trope.checkpoints import Checkpoint
 from trope.data.kept import FILE, Recognized, keep_splits, with_kept_splits
 from trope.data.pairs import Pairs
