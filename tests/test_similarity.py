@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trope.maths import normalize
-from trope.similarity import paired_similarity, similarity, summed_similarity
-from trope.views import Encoded
+from trope.similarity import (
+    own_scores_of,
+    paired_similarity,
+    scores_of,
+    similarity,
+    summed_similarity,
+)
+from trope.views import Encoded, View
 
 
 def items(n: int, senses: int, random: torch.Generator) -> Encoded:
@@ -68,3 +76,24 @@ def test_it_is_symmetric_and_the_best_sense_gets_the_gradient() -> None:
     similarity(Encoded(left.mean, points), right)[0, 0].backward()
     assert points.grad is not None
     assert (points.grad.abs().sum(dim=2) > 0).sum() == 1
+
+
+def test_a_model_may_compare_a_batch_itself() -> None:
+    random = torch.Generator().manual_seed(0)
+    image, text = items(3, 2, random), items(3, 2, random)
+    view = View(image, text, torch.eye(3, dtype=torch.bool))
+    torch.testing.assert_close(scores_of(view), similarity(image, text))
+    torch.testing.assert_close(own_scores_of(view), similarity(image, text).diagonal())
+    own = replace(view, scores=torch.arange(9.0).view(3, 3))
+    assert scores_of(own).tolist() == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
+    assert own_scores_of(own).tolist() == [0, 4, 8]
+
+
+def test_chosen_items_keep_all_they_have() -> None:
+    encoded = items(4, 2, torch.Generator().manual_seed(1))
+    some = encoded.take(torch.tensor([2, 0]))
+    assert encoded.points is not None
+    assert some.points is not None
+    assert some.mean.tolist() == encoded.mean[[2, 0]].tolist()
+    assert some.points.tolist() == encoded.points[[2, 0]].tolist()
+    assert some.residuals is None

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from trope.views import Encoded
+from trope.views import Encoded, View
 
 
 def similarity(
@@ -19,6 +19,18 @@ def similarity(
     m, other, _ = right.points.shape
     all_senses = left.points.flatten(0, 1) @ right.points.flatten(0, 1).T
     return torch.amax(all_senses.view(n, k, m, other), dim=(1, 3), out=out)
+
+
+def scores_of(view: View) -> Float[Tensor, "n n"]:
+    """Every image of a batch with every text, as the model compares them."""
+    return similarity(view.image, view.text) if view.scores is None else view.scores
+
+
+def own_scores_of(view: View) -> Float[Tensor, " n"]:
+    """Every image of a batch with its own text."""
+    if view.scores is None:
+        return paired_similarity(view.image, view.text)
+    return view.scores.diagonal()
 
 
 def summed_similarity(left: Encoded, partner: Encoded, right: Encoded) -> Float[Tensor, "n m"]:

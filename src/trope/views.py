@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 
@@ -18,6 +19,14 @@ class Encoded:
     mean: Float[Tensor, "n d"]
     points: Float[Tensor, "n k d"] | None = None
     residuals: Float[Tensor, "n k d"] | None = None
+
+    def take(self, rows: Int[Tensor, " rows"]) -> Encoded:
+        """Chosen items, by number."""
+        found: dict[str, Any] = {
+            field.name: None if (value := getattr(self, field.name)) is None else value[rows]
+            for field in fields(self)
+        }
+        return Encoded(**found)
 
 
 @dataclass(frozen=True)
@@ -43,6 +52,9 @@ class View:
 
     Weights that a loss applies itself: of `anchors`, images then texts; of `negatives`, each
     image's texts then each text's images, of mean one; of `hubs`, with pairs on the diagonal.
+
+    `scores` are those of a model that compares images with texts itself, images in rows; of others
+    they follow from the points.
     """
 
     image: Encoded
@@ -54,3 +66,4 @@ class View:
     anchors: Float[Tensor, "2 n"] | None = None
     negatives: Float[Tensor, "2 n n"] | None = None
     hubs: Float[Tensor, "n n"] | None = None
+    scores: Float[Tensor, "n n"] | None = None

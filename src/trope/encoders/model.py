@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import TypeAlias
 
 import torch
@@ -74,4 +75,4 @@ def packed(values: Packed) -> Encoded:
 
 def unpacked(encoded: Encoded) -> Packed:
     """The fields of a record, in order."""
-    return encoded.mean, encoded.points, encoded.residuals
+    return tuple(getattr(encoded, field.name) for field in fields(Encoded))

@@ -122,9 +122,7 @@ class Scores:
 
 def some(encoded: Encoded, rows: Rows) -> Encoded:
     """Chosen items, by number."""
-    part = torch.from_numpy(np.asarray(rows, np.int64)).to(encoded.mean.device)
-    points = None if encoded.points is None else encoded.points[part]
-    return Encoded(encoded.mean[part], points)
+    return encoded.take(torch.from_numpy(np.asarray(rows, np.int64)).to(encoded.mean.device))
 
 
 def turned(scores: Block) -> Float32[np.ndarray, "items rows"]:

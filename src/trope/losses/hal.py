@@ -20,7 +20,7 @@ from torch import Tensor
 
 from trope.losses.loss import Loss, check_between
 from trope.maths import log_one_plus_sum_exp
-from trope.similarity import similarity
+from trope.similarity import scores_of
 from trope.views import View
 
 
@@ -39,7 +39,7 @@ class HAL(Loss):
 
     def forward(self, view: View) -> Float[Tensor, " n"]:
         """The loss of each pair."""
-        scores = similarity(view.image, view.text)
+        scores = scores_of(view)
         return hal(scores, view.same, self.scale, self.margin, view.hubs)
 
 

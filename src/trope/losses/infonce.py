@@ -15,7 +15,7 @@ from torch import Tensor
 from trope.losses.learned import Learned
 from trope.losses.loss import Loss, check_between
 from trope.maths import log_one_plus_sum_exp
-from trope.similarity import similarity
+from trope.similarity import scores_of
 from trope.views import View
 
 LARGEST_SCALE = 100.0
@@ -35,7 +35,7 @@ class InfoNCE(Loss):
 
     def forward(self, view: View) -> Float[Tensor, " n"]:
         """The loss of each pair."""
-        return infonce(self.scale() * similarity(view.image, view.text), view.same)
+        return infonce(self.scale() * scores_of(view), view.same)
 
 
 def infonce(logits: Float[Tensor, "n n"], same: Bool[Tensor, "n n"]) -> Float[Tensor, " n"]:

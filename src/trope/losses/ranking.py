@@ -22,7 +22,13 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from trope.losses.loss import Loss, check_weights, part
-from trope.similarity import paired_similarity, similarity, summed_similarity
+from trope.similarity import (
+    own_scores_of,
+    paired_similarity,
+    scores_of,
+    similarity,
+    summed_similarity,
+)
 from trope.views import Encoded, Near, View
 
 Similarities = Callable[[], Float[Tensor, "n m"]]  # made when asked for: few losses need all
@@ -66,8 +72,7 @@ class Ranking(Loss):
     def forward(self, view: View) -> Float[Tensor, " n"]:
         """The loss of each pair."""
         image, text, allowed = view.image, view.text, ~view.same
-        own = paired_similarity(image, text)
-        scores = cache(partial(similarity, image, text))
+        own, scores = own_scores_of(view), cache(partial(scores_of, view))
         texts = partial(summed_similarity, image, text, text)
         images = partial(summed_similarity, image, text, image)
         of_texts, of_images = (None, None) if view.negatives is None else view.negatives

@@ -18,7 +18,7 @@ from torch.nn.functional import softplus
 
 from trope.losses.learned import Learned
 from trope.losses.loss import Loss, check_between
-from trope.similarity import similarity
+from trope.similarity import scores_of
 from trope.views import View
 
 
@@ -39,7 +39,7 @@ class SigLIP(Loss):
 
     def forward(self, view: View) -> Float[Tensor, " n"]:
         """The loss of each pair."""
-        scores = similarity(view.image, view.text)
+        scores = scores_of(view)
         return sigmoid_loss(self.learned_scale() * scores + self.learned_bias, view.same)
 
 

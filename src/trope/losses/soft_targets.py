@@ -23,7 +23,7 @@ from trope.losses.infonce import infonce
 from trope.losses.learned import Learned
 from trope.losses.loss import Loss, check_between, check_weights, part
 from trope.maths import log_softmax, normalize
-from trope.similarity import similarity
+from trope.similarity import scores_of, similarity
 from trope.views import Encoded, View
 
 
@@ -55,7 +55,7 @@ class SoftTargets(Loss):
 
     def forward(self, view: View) -> Float[Tensor, " n"]:
         """The loss of each pair."""
-        scores = similarity(view.image, view.text)
+        scores = scores_of(view)
         loss = infonce(scores / self.hard(), view.same)
         if not self.needs or (view.look is None and not self.training):
             return loss  # validation looks at the pairs alone

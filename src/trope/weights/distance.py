@@ -22,7 +22,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from trope.maths import log_softmax
-from trope.similarity import similarity
+from trope.similarity import scores_of
 from trope.views import View
 from trope.weights.weight import Kind, ViewWeight
 
@@ -49,7 +49,7 @@ class Distance(ViewWeight):
         random: np.random.Generator,
     ) -> View:
         """Texts as negatives of images, then images as negatives of texts."""
-        scores = similarity(view.image, view.text).double()
+        scores = scores_of(view).double()
         allowed, size = ~view.same, view.image.mean.shape[1]
         both = [self.chances(one, allowed, size) for one in (scores, scores.T)]
         if self.drawn:

@@ -24,7 +24,7 @@ from torch import Tensor
 
 from trope.maths import normalize
 from trope.neighbors import Chain
-from trope.similarity import paired_similarity, similarity
+from trope.similarity import own_scores_of, similarity
 from trope.views import Encoded, View
 from trope.weights.weight import Bank, Kind, Known, ViewWeight, check_positive
 
@@ -83,7 +83,7 @@ class Hubs(ViewWeight):
             return view
         texts = similarity(view.image, _encoded(known["text"], view.image))
         images = similarity(view.text, _encoded(known["image"], view.text))
-        own = paired_similarity(view.image, view.text)
+        own = own_scores_of(view)
         if barred is not None:
             texts = texts.masked_fill(barred, -torch.inf)
             images = images.masked_fill(barred, -torch.inf)

@@ -18,7 +18,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from trope.similarity import similarity
+from trope.similarity import scores_of
 from trope.views import View
 from trope.weights.weight import Kind, ViewWeight, check_positive
 
@@ -42,7 +42,7 @@ class Rank(ViewWeight):
         random: np.random.Generator,
     ) -> View:
         """Both directions from one matrix of similarities."""
-        scores = similarity(view.image, view.text)
+        scores = scores_of(view)
         both = torch.stack([rank_weights(one, view.same, self.beta) for one in (scores, scores.T)])
         return replace(view, anchors=both)
 
