@@ -107,6 +107,14 @@ def test_the_text_that_is_shown_is_the_one_that_weighs(folder: Path, tmp_path: P
         assert card.id == rows[place]["id"]
 
 
+def test_a_run_that_knew_no_neighborhood_is_shown_with_one(folder: Path, tmp_path: Path) -> None:
+    trained("structure-gt", folder / "data", tmp_path / "texts")
+    assert explain_run(tmp_path / "texts", tmp_path / "out")[1]["neighbors"].endswith("doc2vec")
+    trained("structure-gt", folder / "data", tmp_path / "own", "weight.name=diversity")
+    _, document = explain_run(tmp_path / "own", tmp_path / "other")
+    assert document["neighbors"] == "1 other texts of the same picture"
+
+
 def test_rank_correlation_is_that_of_scipy() -> None:
     random = np.random.default_rng(0)
     for _ in range(20):

@@ -384,6 +384,10 @@ def test_the_weights_of_a_finished_run(pairs: Pairs, tmp_path: Path) -> None:
     assert effective(other.weights) == pytest.approx(0.5, abs=1e-6)
     with pytest.raises(UsageError, match="weight 'rank': looks at no neighbors"):
         weigh_run(out, pairs, {"name": "rank"})
+    with pytest.raises(UsageError, match="weight 'combined-val': give beta and gamma"):
+        weigh_run(out, pairs, {"name": "combined-val"})
+    both = {"name": "combined-val", "beta": 1.0, "gamma": 4.0}
+    assert weigh_run(out, pairs, both).weighed.weights.mean() == pytest.approx(6.125)
 
 
 @pytest.mark.parametrize("recipe", ["angular", "mithun"])
@@ -394,3 +398,17 @@ def test_a_run_without_such_a_weight_can_be_weighed_too(
     found = weigh_run(tmp_path / "run", pairs)
     assert found.weighed.weights.mean() == pytest.approx(6.125)
     assert len(found.image.mean) == len(found.train)
+
+
+def test_other_texts_of_a_picture_are_no_neighborhood(tmp_path: Path) -> None:
+    """Each pair has one, itself again by two steps: nothing would be diverse or discrepant."""
+    data = planted.write(tmp_path / "data", rows=72, texts=2)
+    train("structure-gt", data, tmp_path / "plain", sets=SHORT, quiet=True)
+    found = weigh_run(tmp_path / "plain", data)
+    assert found.settings.neighbors.source == "text"
+    assert found.around.shape[1] > 1
+    assert found.weighed.scores["diversity"].std() > 1e-3
+    weighed = [*SHORT, "weight.name=diversity"]
+    train("structure-gt", data, tmp_path / "weighed", sets=weighed, quiet=True)
+    own = weigh_run(tmp_path / "weighed", data)  # as it was trained
+    assert (own.settings.neighbors.source, own.around.shape[1]) == ("siblings", 1)

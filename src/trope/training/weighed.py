@@ -16,10 +16,11 @@ from trope.data.samples import Samples, samples
 from trope.encoders import encode
 from trope.errors import UsageError
 from trope.evaluation.runs import open_run
+from trope.evaluation.scoring import some
 from trope.training.settings import Recipe
 from trope.training.task import build_weight, neighbors_in
 from trope.views import Encoded
-from trope.weights import Semantic, Weighed, weigh_all
+from trope.weights import CombinedVal, Semantic, Weighed, weigh_all
 
 DEFAULT: Mapping[str, Any] = {"name": "diversity"}  # of a run that was trained without a weight
 
@@ -52,16 +53,18 @@ def weigh_run(
     """Encode the training pairs of a run, and weigh them as it did, or by another weight.
 
     `weight` is a table as in a recipe; it must look at neighbors. That of a run without one, or
-    with one of another kind, is `diversity`.
+    with one of another kind, is `diversity`, and its neighbors are those by meaning where it has
+    none but the other texts of a picture.
     """
     source, remarks = open_run(Path(run), data)
     about = source.checkpoint.description
     settings = config.parse(Recipe, about.get("settings", {}), f"{run}: settings")
     chosen = _weight(settings, about.get("weight") if weight is None else weight, weight is None)
+    settings = _with_neighbors(settings)
     train = samples(source.pairs, source.pictures.rows, "train")
     around, said = neighbors_in(source.pairs, settings, train)
     model, pictures = source.checkpoint.model, np.unique(train.images, return_inverse=True)
-    image = _some(encode(model.image, source.pictures.inputs, pictures[0]), pictures[1])
+    image = some(encode(model.image, source.pictures.inputs, pictures[0]), pictures[1])
     text = encode(model.text, source.texts.inputs, train.texts)
     weighed = weigh_all(_points(image), _points(text), around, chosen)
     return WeighedRun(
@@ -72,6 +75,8 @@ def weigh_run(
 def _weight(settings: Recipe, table: Mapping[str, Any] | None, otherwise: bool) -> Semantic:
     """The weight of a table; where it looks at no neighbors, the default if that will do."""
     given = None if table is None else build_weight(replace(settings, weight=table))
+    if isinstance(given, CombinedVal) and not given.chosen:
+        raise UsageError("weight 'combined-val': give beta and gamma, which only training chooses")
     if isinstance(given, Semantic):
         return given
     if given is not None and not otherwise:
@@ -81,11 +86,14 @@ def _weight(settings: Recipe, table: Mapping[str, Any] | None, otherwise: bool) 
     return found
 
 
+def _with_neighbors(settings: Recipe) -> Recipe:
+    """Settings with neighbors of which there are several, unless the run weighed by fewer."""
+    near = settings.neighbors
+    if near.source != "siblings" or isinstance(build_weight(settings), Semantic):
+        return settings
+    return replace(settings, neighbors=replace(near, source="text"))
+
+
 def _points(encoded: Encoded) -> Float[np.ndarray, "n k d"]:
     points = encoded.mean[:, None] if encoded.points is None else encoded.points
     return points.float().cpu().numpy()
-
-
-def _some(encoded: Encoded, rows: np.ndarray) -> Encoded:
-    points = encoded.points
-    return Encoded(encoded.mean[rows], None if points is None else points[rows])

@@ -114,7 +114,7 @@ def run_weights(
     run: Path, found: WeighedRun, weights: Mapping[str, Numbers], shown: int
 ) -> RunWeights:
     """Everything about the pairs of a run and some weights of them, by name."""
-    weighed, near = found.weighed, found.settings.neighbors
+    weighed = found.weighed
     differences = {name: weighed.difference(name) for name in MEASURES}
     kinds = {"image": 0, "text": 1}
     measures = {
@@ -125,7 +125,6 @@ def run_weights(
     one, other = (weighed.scores[name] for name in MEASURES)
     correlations = {"difference": spearman(*differences.values())}
     correlations |= {kind: spearman(one[side], other[side]) for kind, side in kinds.items()}
-    source = "looks" if near.source == "image" else near.space
     return RunWeights(
         run=run.absolute().name,
         data=Path(found.pairs.root).absolute().name,
@@ -134,7 +133,7 @@ def run_weights(
         correlations=correlations,
         weightings=tuple(_weighting(found, name, some, shown) for name, some in weights.items()),
         table=_table(found, weights),
-        neighbors=f"{found.around.shape[1]} nearest in the space {source}",
+        neighbors=_neighbors(found),
         remarks=found.remarks,
     )
 
@@ -144,6 +143,14 @@ def spearman(left: Numbers, right: Numbers) -> float:
     one, other = (ranks(values) - ranks(values).mean() for values in (left, right))
     size = float(np.sqrt(np.square(one).sum() * np.square(other).sum()))
     return float((one * other).sum() / size) if size > TINY else float("nan")
+
+
+def _neighbors(found: WeighedRun) -> str:
+    """How many each pair has at most, and what they are."""
+    near, many = found.settings.neighbors, found.around.shape[1]
+    if near.source == "siblings":
+        return f"{many} other texts of the same picture"
+    return f"{many} nearest in the space {'looks' if near.source == 'image' else near.space}"
 
 
 def _weighting(found: WeighedRun, name: str, weights: Numbers, shown: int) -> Weighting:
