@@ -16,6 +16,7 @@ import trope
 from trope.checkpoints import load_model, read_tensors
 from trope.data.pairs import Pairs
 from trope.errors import DataError, UsageError
+from trope.files import write_json
 from trope.neighbors import Search, neighbors
 from trope.training import Trained, load_recipe, loop, resolve, sweep, train, weigh_run
 from trope.training.idle import idle_settings
@@ -335,6 +336,30 @@ def test_a_sweep_with_other_settings_does_not_count(
     assert len(ratios) == 3 + 9
     about = load_model(tmp_path / "run").description["weight"]
     assert (about["beta"], about["gamma"]) == (1.0, 4.0)
+
+
+@pytest.mark.parametrize("last", [1, 9])
+def test_nothing_is_left_of_a_sweep_that_was_killed_while_it_tidied_up(
+    pairs: Pairs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: int
+) -> None:
+    def quick(settings: Any, part: Pairs, folder: Path, **_: Any) -> Any:
+        assert settings.split.images == "path"  # no picture is read for a short run either
+        folder.mkdir(parents=True)
+        return type("Done", (), {"best": settings.weight["beta"]})()
+
+    def ended(path: Path, document: dict[str, Any]) -> None:
+        write_json(path, document)
+        if len(document["found"]) == last:
+            raise Killed
+
+    monkeypatch.setattr(import_module("trope.training.train"), "_trained", quick)
+    with monkeypatch.context() as patch:
+        patch.setattr(sweep, "write_json", ended)
+        with pytest.raises(Killed):
+            swept(pairs, tmp_path / "run", "split.images=path")
+    assert (tmp_path / "run" / "sweep").exists()
+    swept(pairs, tmp_path / "run", "split.images=path", resume=True)
+    assert not (tmp_path / "run" / "sweep").exists()
 
 
 def test_a_given_ratio_is_taken(pairs: Pairs, tmp_path: Path) -> None:

@@ -53,8 +53,10 @@ def swept(
         found[_name(ratio)] = train(_with(settings, weight, ratio), part, folder).best
         if fabric.is_global_zero:
             write_json(out / FILE, {"about": about, "found": found})
-            shutil.rmtree(out / FOLDER)
+            shutil.rmtree(folder)
         fabric.barrier()
+    if fabric.is_global_zero:  # also what a run has left that was killed in between
+        shutil.rmtree(out / FOLDER, ignore_errors=True)
     best: Ratio = max(CHOICES, key=lambda ratio: found[_name(ratio)])
     chosen = replace(weight, beta=float(best[0]), gamma=float(best[1]))
     told = ", ".join(f"{name} {value:.3f}" for name, value in found.items())
@@ -87,7 +89,7 @@ def _with(settings: Recipe, weight: CombinedVal, ratio: Ratio) -> Recipe:
         settings,
         weight={**(settings.weight or {}), **chosen},
         training=replace(settings.training, epochs=epochs),
-        split=SplitPlan(),
+        split=SplitPlan(images=settings.split.images),
     )
 
 
