@@ -194,4 +194,7 @@ def test_what_does_not_fit_is_refused_before_any_run(
             train_all([Variant("x", "angular", (wrong,))], 1, data, tmp_path / "parts", workers=1)
     with pytest.raises(UsageError, match="no recipe 'angula'"):
         train_all([Variant("x", "angula")], 1, data, tmp_path / "parts", workers=1)
+    hubs = Variant("x", "angular", (*QUICK, "weight.name=hubs"))
+    with pytest.raises(UsageError, match="weight 'hubs': gives weights of hubs"):
+        train_all([ANGULAR, hubs], 1, data, tmp_path / "parts", workers=1)
     assert performed == []

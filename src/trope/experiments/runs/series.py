@@ -78,7 +78,8 @@ def _prepare(pairs: Pairs, settings: Mapping[Variant, Recipe]) -> None:
     for recipe in settings.values():
         inputs = (recipe.image.encoder, recipe.image.backbone, recipe.text.encoder)
         words = (recipe.text.model, recipe.text.words, recipe.text.pretrained)
-        chosen = (inputs, words, recipe.head.senses > 1, recipe.neighbors, str(recipe.loss))
+        wanted = (recipe.neighbors, str(recipe.loss), str(recipe.weight))
+        chosen = (inputs, words, recipe.head.senses > 1, *wanted)
         if chosen not in seen:
             seen.add(chosen)
             prepare(split(pairs, recipe.split)[0], recipe, 0)
