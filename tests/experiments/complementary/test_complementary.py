@@ -13,10 +13,13 @@ from planted_pairs import QUICK, write
 from trope import config
 from trope.errors import UsageError
 from trope.experiments import Findings, run
-from trope.experiments.complementary import OWN, RECIPES, Complementary
+from trope.experiments.complementary import EVEN, OWN, RECIPES, SCALED, Complementary
 from trope.experiments.complementary.page import page
 from trope.experiments.complementary.study import _pairs
 from trope.training import load_recipe, recipe_names, resolve
+from trope.training.settings import WORDS_ONLY
+from trope.training.task import build_weight
+from trope.weights import PairWeight
 
 FEW = (
     'recipes=["infonce", "pvse", "diversity", "mithun"]',
@@ -87,6 +90,32 @@ def test_all_recipes_are_there_and_all_changes_change_something() -> None:
     assert len({str(resolve(load_recipe("pvse"), list(sets), 100)) for sets in OWN.values()}) == 3
     assert all(resolve(load_recipe("pvse"), list(sets), 100) != base for sets in OWN.values())
     assert _pairs(["pvse", "hal"]) == [("hal", "pvse")]
+
+
+def test_what_lambda_does_by_itself_is_told_apart() -> None:
+    """Weights of the same mean as `uniform-lambda` are compared with it; no others are."""
+    weights = {name: build_weight(resolve(load_recipe(name), [], 100)) for name in RECIPES}
+    even = weights.pop(EVEN)
+    assert isinstance(even, PairWeight)
+    scaled = {
+        name for name, one in weights.items()
+        if isinstance(one, PairWeight) and one.scale == even.scale
+    }  # fmt: skip
+    assert set(SCALED) == scaled
+    assert [pair for pair in _pairs(list(RECIPES)) if pair[1] == EVEN] == [
+        (n, EVEN) for n in SCALED
+    ]
+    assert EVEN not in {right for _, right in _pairs(["pvse", "diversity"])}
+
+
+def test_weightings_differ_from_their_base_as_the_page_says() -> None:
+    base = config.plain(resolve(load_recipe("pvse"), [], 100))
+    others = set()
+    for name in RECIPES:
+        found = config.plain(resolve(load_recipe(name), [], 100))
+        if any(found[part] != base[part] for part in base if part not in {*WORDS_ONLY, "weight"}):
+            others.add(name)
+    assert others == {"infonce", "hal", "mithun", "pvse-neighborhoods-triplet"}
 
 
 @pytest.mark.parametrize(

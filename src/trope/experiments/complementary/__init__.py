@@ -24,7 +24,8 @@ RECIPES = (
     "combined-val",
     "combined-stats",
 )
-BASE, MODERN = "pvse", "infonce"
+BASE, MODERN, EVEN = "pvse", "infonce", "uniform-lambda"
+SCALED = ("random-weights", "discrepancy", "diversity", "combined-val", "combined-stats")  # by λ
 OWN: Mapping[str, tuple[str, ...]] = {
     "ess": ("weight.name=ess",),
     "ess, permuted": ("weight.name=ess", "weight.permuted=true"),
