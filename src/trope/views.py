@@ -20,8 +20,8 @@ class Encoded:
     points: Float[Tensor, "n k d"] | None = None
     residuals: Float[Tensor, "n k d"] | None = None
 
-    def take(self, rows: Int[Tensor, " rows"]) -> Encoded:
-        """Chosen items, by number."""
+    def take(self, rows: Int[Tensor, " rows"] | slice) -> Encoded:
+        """Chosen items, by number or from one to another."""
         found: dict[str, Any] = {
             field.name: None if (value := getattr(self, field.name)) is None else value[rows]
             for field in fields(self)

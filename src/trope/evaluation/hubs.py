@@ -135,6 +135,4 @@ def _blocks(bank: Encoded, items: Encoded) -> Iterator[Float[Tensor, "bank items
     each = [1 if side.points is None else side.points.shape[1] for side in (bank, items)]
     step = max(1, BLOCK // max(1, len(items.mean) * each[0] * each[1]))
     for start in range(0, len(bank.mean), step):
-        part = slice(start, start + step)
-        points = None if bank.points is None else bank.points[part]
-        yield similarity(Encoded(bank.mean[part], points), items).detach().float().cpu()
+        yield similarity(bank.take(slice(start, start + step)), items).detach().float().cpu()

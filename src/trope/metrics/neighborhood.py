@@ -139,8 +139,7 @@ def _learned(items: Encoded, rows: Rows) -> Space:
 
 
 def _some(items: Encoded, rows: Rows) -> Encoded:
-    part = torch.from_numpy(rows).to(items.mean.device)
-    return Encoded(items.mean[part], None if items.points is None else items.points[part])
+    return items.take(torch.from_numpy(rows).to(items.mean.device))
 
 
 def _senses(items: Encoded) -> int:

@@ -93,16 +93,7 @@ def _loss(
     for start in range(0, count, batch):
         part = slice(start, start + batch)
         inside = torch.from_numpy(np.ascontiguousarray(same[part, part])).to(image.mean.device)
-        view = View(_part(image, part), _part(text, part), inside)
+        view = View(image.take(part), text.take(part), inside)
         total += float(task.loss(view).sum())
     task.loss.train()
     return total / count
-
-
-def _part(encoded: Encoded, part: slice) -> Encoded:
-    points, residuals = encoded.points, encoded.residuals
-    return Encoded(
-        encoded.mean[part],
-        None if points is None else points[part],
-        None if residuals is None else residuals[part],
-    )
