@@ -71,7 +71,7 @@ def test_draws_depend_on_the_seed_alone() -> None:
 
 
 def test_columns_are_added_up_in_blocks() -> None:
-    """Seventy columns are three blocks, the last of which is not full."""
+    """Seventy columns are two blocks, the last of which is not full."""
     random, known = np.random.default_rng(0), case(30, 6, 1, True, 1)
     vectors = random.normal(size=(30, 70))
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
