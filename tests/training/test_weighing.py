@@ -24,7 +24,7 @@ from trope.training.processes import launched
 from trope.training.steps import Steps, seen
 from trope.training.task import prepare
 from trope.training.weighing import Weighing
-from trope.weights import CHOICES, CombinedVal, chain_of, measured
+from trope.weights import CHOICES, CombinedStats, CombinedVal, chain_of, measured
 from trope.weights.spread import effective
 
 SHORT = [*planted.PRECOMPUTED, "training.epochs=3"]
@@ -192,6 +192,18 @@ def test_each_epoch_tells_how_uneven_its_weights_are(pairs: Pairs, tmp_path: Pat
     plain = train("pvse", pairs, tmp_path / "plain", sets=SHORT, quiet=True)
     assert "weight_ess" not in plain.progress.history[0]
     assert not (tmp_path / "plain" / "bank.npy").exists()
+
+
+def test_factors_of_both_measures_are_told(pairs: Pairs, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    lines = train("combined-stats", pairs, out, sets=FEW, quiet=True).progress.history
+    assert "weight_beta" not in lines[0]
+    known = made(pairs, out, "combined-stats", *FEW[len(SHORT) :])
+    weight, arrays = weighing(known).weight, weighing(known).known.arrays()
+    assert isinstance(weight, CombinedStats)
+    assert lines[2]["weight_beta"] != lines[1]["weight_beta"]
+    one = arrays["diversity"].astype(np.float64)
+    assert weight.factors(arrays)[0] == pytest.approx(float(one.mean() * one.std()))
 
 
 def test_permuted_weights_are_a_control(pairs: Pairs, tmp_path: Path) -> None:
@@ -413,6 +425,9 @@ def test_the_weights_of_a_finished_run(pairs: Pairs, tmp_path: Path) -> None:
         weigh_run(out, pairs, {"name": "combined-val"})
     both = {"name": "combined-val", "beta": 1.0, "gamma": 4.0}
     assert weigh_run(out, pairs, both).weighed.weights.mean() == pytest.approx(6.125)
+    assert not any("permuted" in told for told in found.remarks)
+    control = weigh_run(out, pairs, {"name": "diversity", "permuted": True})
+    assert any("permuted" in told for told in control.remarks)
 
 
 @pytest.mark.parametrize("recipe", ["angular", "mithun"])

@@ -1,13 +1,7 @@
-"""Neighbors of neighbors as products with a sparse matrix (paper 001, Sec. 3.2), in linear time.
+"""Steps from rows to their neighbors as a sparse matrix: A has 1/N at the N neighbors of each row.
 
-With A the matrix that has 1/N at the N neighbors of each row, and E the embeddings s_i as rows:
-
-    (1/N^2) sum_{r,c} <s'_r, s'_c>                      = |(A E)_i|^2        diversity, Eq. 4
-    (1/N^2) sum over neighbors of neighbors <s'', s_i>  = <(A A E)_i, s_i>   discrepancy, Eq. 3
-
-Neighbors of neighbors are counted as often as they are reached, the row itself included. Where rows
-have different numbers of neighbors, the second is the mean over neighbors of the means over theirs.
-The signs and weights made of these scores are not decided here.
+Two steps, A A, reach the neighbors of neighbors, each as often as a path leads there, the row
+itself included. What is measured along these steps is in `trope.weights.neighborhood`.
 """
 
 from __future__ import annotations
@@ -20,10 +14,9 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.sparse import csr_array
 
-from trope.errors import DataError, UsageError
+from trope.errors import DataError
 from trope.neighbors.table import NeighborTable
 
-Bank: TypeAlias = Float[np.ndarray, "rows d"]
 Scores: TypeAlias = Float[np.ndarray, " rows"]
 
 
@@ -58,44 +51,3 @@ class Chain:
     def arriving(self) -> Scores:
         """How likely two steps lead anywhere; less than one after a row without neighbors."""
         return np.asarray(self.matrix @ self.matrix.sum(axis=1))
-
-    def average(self, bank: Bank) -> Bank:
-        """A E: the mean of each row's neighbors, zero without any."""
-        if bank.ndim != 2 or len(bank) != self.matrix.shape[0]:
-            wanted = f"a vector for each of the table's {self.matrix.shape[0]:,} rows"
-            raise UsageError(f"bank: {wanted} is wanted, found shape {bank.shape}")
-        return np.asarray(self.matrix @ bank)
-
-    def diversity(self, bank: Bank, *, itself: bool = True) -> Scores:
-        """The mean product of two neighbors; without `itself`, of two different ones.
-
-        Low means that the neighbors differ. Zero where there are not enough neighbors.
-        """
-        means = self.average(bank)
-        squares = np.einsum("nd,nd->n", means, means)
-        if itself:
-            return np.asarray(squares)
-        single = self.average(_squares(bank)[:, None])[:, 0]
-        counts = self.counts.astype(bank.dtype)
-        return _divided(counts * squares - single, counts - 1)
-
-    def discrepancy(self, bank: Bank, *, itself: bool = True) -> Scores:
-        """The mean product of a row and its neighbors' neighbors; without `itself`, of the others.
-
-        Low means that the row lies apart from where its neighbors lie. Zero without any.
-        """
-        reached = self.average(self.average(bank))
-        products = np.einsum("nd,nd->n", reached, bank)
-        if itself:
-            return _divided(products, self.arriving)
-        return _divided(products - self.returning * _squares(bank), self.arriving - self.returning)
-
-
-def _squares(bank: Bank) -> Scores:
-    return np.asarray(np.einsum("nd,nd->n", bank, bank))
-
-
-def _divided(sums: Scores, counts: Scores) -> Scores:
-    """Means, and zero of nothing; what rounding left of nothing counts as nothing."""
-    some = counts > 1e-6
-    return np.where(some, sums / np.where(some, counts, 1), 0)

@@ -67,6 +67,8 @@ def weigh_run(
     image = some(encode(model.image, source.pictures.inputs, pictures[0]), pictures[1])
     text = encode(model.text, source.texts.inputs, train.texts)
     weighed = weigh_all(_points(image), _points(text), around, chosen)
+    if chosen.permuted:
+        said = (*said, "weights are permuted, as the run has them: which pair has which is chance")
     return WeighedRun(
         source.pairs, train, settings, image, text, around, weighed, (*remarks, *said)
     )

@@ -23,7 +23,7 @@ from trope.training.bank import Bank
 from trope.training.steps import Step
 from trope.training.task import Task
 from trope.views import View
-from trope.weights import PairWeight, Semantic, ViewWeight, chain_of, effective
+from trope.weights import Combined, PairWeight, Semantic, ViewWeight, chain_of, effective
 from trope.weights.condition import condition, steadiness
 from trope.weights.weight import Batches, Weights
 
@@ -150,8 +150,12 @@ class Weighing:
         """Of the scores, from the second epoch on; their steadiness from the third."""
         if not isinstance(self.weight, Semantic) or epoch < 1:
             return {}
-        steady = {STEADINESS: float(self.known.arrays()[STEADINESS][0])} if epoch > 1 else {}
-        return condition(self._scores()) | steady
+        found = condition(scores := self._scores())
+        if isinstance(self.weight, Combined):
+            found["beta"], found["gamma"] = self.weight.factors(scores)
+        if epoch > 1:
+            found[STEADINESS] = float(self.known.arrays()[STEADINESS][0])
+        return found
 
     def _scores(self) -> dict[str, np.ndarray]:
         return {name: v for name, v in self.known.arrays().items() if name != STEADINESS}

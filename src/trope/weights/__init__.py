@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from trope.weights.combined import CHOICES, CombinedStats, CombinedVal
+from trope.weights.combined import CHOICES, Combined, CombinedStats, CombinedVal
 from trope.weights.distance import Distance
 from trope.weights.hubs import Hubs
-from trope.weights.neighborhood import MEASURES, chain_of, measured
+from trope.weights.neighborhood import MEASURES, average, chain_of, measured
 from trope.weights.noise import Density, density
 from trope.weights.rank import Rank
 from trope.weights.semantic import Discrepancy, Diversity, Semantic, alphas
@@ -34,6 +34,7 @@ __all__ = [
     "CHOICES",
     "MEASURES",
     "WEIGHTS",
+    "Combined",
     "CombinedVal",
     "Density",
     "PairWeight",
@@ -42,6 +43,7 @@ __all__ = [
     "Weighed",
     "Weight",
     "alphas",
+    "average",
     "banked",
     "chain_of",
     "density",

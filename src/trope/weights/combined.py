@@ -5,8 +5,10 @@
 `combined-val` chooses beta : gamma on validation, after trainings on a share of the pairs.
 `combined-stats` takes as beta the mean times the standard deviation of diversity over all training
 pairs, images and texts alike, and as gamma that of discrepancy; before the sign, or a negative mean
-would turn the emphasis round. As printed this is nearly uniform: measures near 0.3 that deviate by
-0.1 are multiplied by 0.03. That U is a mean over image and text is ours; the paper does not say
+would turn the emphasis round. So does a mean that is negative by itself, and one near zero leaves
+its measure out: discrepancy on small data, where neighbors' neighbors are nearly everyone. A run
+notes both factors of every epoch. As printed this is nearly uniform: measures near 0.3 that deviate
+by 0.1 are multiplied by 0.03. That U is a mean over image and text is ours; the paper does not say
 what becomes of the two.
 """
 

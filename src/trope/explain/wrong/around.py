@@ -17,7 +17,7 @@ from trope.explain.wrong.sides import Rows
 from trope.neighbors import Search, neighbors
 from trope.neighbors.rows import copies
 from trope.neighbors.siblings import siblings
-from trope.weights import chain_of
+from trope.weights import average, chain_of
 
 Ids: TypeAlias = Int[np.ndarray, "n k"]
 Vectors: TypeAlias = Float32[np.ndarray, "n d"]
@@ -38,4 +38,4 @@ def around(vectors: Vectors, tied: Rows, k: int) -> Ids:
 
 def foretold(ids: Ids, other: Float32[np.ndarray, "n e"]) -> Float32[np.ndarray, "n e"]:
     """The mean of the other side over each row's neighbors; zeros without any."""
-    return np.asarray(chain_of(ids).average(other), np.float32)
+    return average(chain_of(ids), other)
