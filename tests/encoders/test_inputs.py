@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from trope.data.vocabulary import PAD
 from trope.encoders import inputs
-from trope.encoders.inputs import Inputs, Mapped, Rows, Tokens, Words, joined, stored
+from trope.encoders.inputs import Inputs, Mapped, Rows, Tokens, Words, stored
 from trope.features import FeatureTable
 from trope.features.tokens import Ragged, TokenTable
 
@@ -48,24 +48,6 @@ def test_halves_stay_halves() -> None:
         ((values,),) = made.batches([np.array([5, 1])], None)
         assert values.dtype == torch.float16
         np.testing.assert_array_equal(values.numpy(), halves[[5, 1]])
-
-
-@pytest.mark.parametrize("kind", [np.float32, np.float16])
-def test_fewer_cells_are_means_of_those_below(
-    kind: type[np.floating], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(inputs, "JOINED", 3)
-    cells = RANDOM.normal(size=(7, 49, 2)).astype(kind)
-    squares = cells.reshape(7, 7, 7, 2).astype(np.float64)
-    bounds = [(0, 3), (2, 5), (4, 7)]  # of seven, three overlap by one
-    wanted = [squares[:, a:b, c:d].mean(axis=(1, 2)) for a, b in bounds for c, d in bounds]
-    for made in (joined(stored(table(cells)), 3), joined(Mapped(table(cells)), 3)):
-        assert len(made) == 7
-        for items, (values,) in zip(CHOSEN, made.batches(CHOSEN, None), strict=True):
-            assert values.shape == (len(items), 9, 2)
-            assert values.numpy().dtype == kind
-            expected = np.stack(wanted, axis=1)[items]
-            np.testing.assert_allclose(values.numpy(), expected, atol=2e-3)
 
 
 def test_what_does_not_fit_into_memory_stays_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:

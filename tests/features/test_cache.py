@@ -69,6 +69,46 @@ def test_features_of_every_row(pairs: Pairs, kind: str) -> None:
     assert table.remarks == ()
 
 
+class Cells(Fake):
+    """A fake with a real grid, of numbers that differ from cell to cell."""
+
+    def encode(self, pixels: np.ndarray, kind: str) -> np.ndarray:
+        each = super().encode(pixels, "pooled")[:, None] / 2**12
+        return (each * np.cos(np.arange(49))[None, :, None]).astype(np.float16)
+
+
+def test_fewer_cells_are_means_of_those_below(pairs: Pairs) -> None:
+    fake = Cells()
+    table = features(pairs, fake, "grid", side=3, workers=0)
+    assert len(fake.encoded) == 40
+    squares = features(pairs, fake, "grid", workers=0).all().reshape(40, 7, 7, 3)
+    bounds = [(0, 3), (2, 5), (4, 7)]  # of seven, three overlap by one
+    wanted = [
+        squares[:, a:b, c:d].astype(np.float64).mean(axis=(1, 2))
+        for a, b in bounds
+        for c, d in bounds
+    ]
+    assert table.dtype == np.float16
+    np.testing.assert_allclose(table.all(), np.stack(wanted, axis=1), rtol=2e-3, atol=2e-4)
+    again = features(sealed(pairs), fake, "grid", side=3, workers=0)
+    np.testing.assert_array_equal(again.all(), table.all())
+    assert len(fake.encoded) == 40  # neither grid was computed twice
+
+
+def test_fewer_cells_tell_failures_too(flawed: Pairs) -> None:
+    whole = features(flawed, Cells(), "grid", workers=0)
+    fewer = features(flawed, Cells(), "grid", side=2, workers=0)
+    assert fewer.failed == whole.failed
+    assert fewer.rows.tolist() == whole.rows.tolist()
+    assert fewer.shape == (4, 3)
+
+
+@pytest.mark.parametrize(("kind", "side"), [("pooled", 3), ("tokens", 3), ("grid", 0), ("grid", 8)])
+def test_cells_that_there_are_not(pairs: Pairs, kind: Any, side: int) -> None:
+    with pytest.raises(UsageError, match=f"side {side}: of a grid alone, and from 1 to 7"):
+        features(pairs, Fake(), kind, side=side, workers=0)
+
+
 def test_by_worker_processes(pairs: Pairs) -> None:
     table = features(pairs, Fake(), workers=1)
     np.testing.assert_array_equal(table.all(), by_hand(pairs))

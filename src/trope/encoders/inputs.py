@@ -13,13 +13,11 @@ from torch import Tensor
 
 from trope.data.vocabulary import PAD
 from trope.features import FeatureTable
-from trope.features.backbones.outputs import coarser
 from trope.features.tokens import TokenTable
 
 Items: TypeAlias = Int[np.ndarray, " _items"]  # several side by side, each of its own length
 Tensors: TypeAlias = tuple[Tensor, ...]
 
-JOINED = 256  # pictures whose cells are joined together
 IN_MEMORY = 2**31  # bytes of features that are read at once rather than batch by batch
 
 
@@ -84,29 +82,6 @@ def stored(table: FeatureTable) -> Rows | Mapped:
     """Features by position: in memory where they fit, else mapped."""
     size = len(table) * int(np.prod(table.shape)) * table.dtype.itemsize
     return Rows(torch.from_numpy(table.all())) if size <= IN_MEMORY else Mapped(table)
-
-
-@dataclass(frozen=True, eq=False)
-class Coarse:
-    """Cells of pictures joined to fewer, as they are read."""
-
-    cells: Mapped
-    side: int
-
-    def __len__(self) -> int:
-        return len(self.cells)
-
-    def batches(self, chosen: Iterable[Items], epoch: int | None) -> Iterator[Tensors]:
-        """The fewer cells of the chosen pictures."""
-        for (values,) in self.cells.batches(chosen, epoch):
-            yield (coarser(values, self.side),)
-
-
-def joined(inputs: Rows | Mapped, side: int) -> Rows | Coarse:
-    """Fewer cells: at once where they are in memory, else as they are read."""
-    if isinstance(inputs, Mapped):
-        return Coarse(inputs, side)
-    return Rows(torch.cat([coarser(part, side) for part in torch.split(inputs.values, JOINED)]))
 
 
 @dataclass(frozen=True, eq=False)

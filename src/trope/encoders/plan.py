@@ -18,7 +18,7 @@ from trope.data.vocabulary import Vocabulary
 from trope.encoders.content import Encoder
 from trope.encoders.frozen import Frozen
 from trope.encoders.gru import Gru
-from trope.encoders.inputs import Inputs, Rows, Tokens, Words, joined, stored
+from trope.encoders.inputs import Inputs, Rows, Tokens, Words, stored
 from trope.encoders.model import Model, Tower
 from trope.encoders.pixels import Pixels
 from trope.encoders.sentences import TunedSentences, pieces
@@ -79,12 +79,11 @@ class Plan:
             return _pixels(pairs, self.image, seed)
         network = backbone(self.image.backbone)
         parts: Kind = "tokens" if isinstance(network, Precomputed) else "grid"
-        table = features(pairs, network, parts if self.head.senses > 1 else "pooled")
+        kind: Kind = parts if self.head.senses > 1 else "pooled"
+        table = features(pairs, network, kind, side=self.image.grid if kind == "grid" else GRID)
         size = table.shape[-1]
         _expect(self.image_size, size, "pictures")
-        fewer = self.head.senses > 1 and parts == "grid" and self.image.grid < GRID
-        found = joined(stored(table), self.image.grid) if fewer else stored(table)
-        return Pictures(found, table.rows, size, table.failed, table.remarks)
+        return Pictures(stored(table), table.rows, size, table.failed, table.remarks)
 
     def texts(self, pairs: Pairs) -> Texts:
         """What the text tower is fed: numbers of words, or features from the cache."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -21,7 +21,7 @@ from trope.data.loading import ImageBatches
 from trope.data.pairs import Pairs
 from trope.errors import DataError, UsageError, suggestion
 from trope.features import backbones, failures, kinds, shards
-from trope.features.kinds import KINDS, Backbone, Kind
+from trope.features.kinds import GRID, KINDS, Backbone, Kind
 from trope.features.precomputed import Precomputed
 from trope.features.shards import Places, Shard, look_up
 from trope.features.table import FeatureTable
@@ -43,21 +43,25 @@ def features(
     backbone: Backbone | Precomputed | str = "efficientnet-lite0",
     kind: Kind = "pooled",
     *,
+    side: int = GRID,
     workers: int | None = None,
 ) -> FeatureTable:
     """The features of every row's picture: read from the cache, computed where it has none.
 
     Rows with the same picture share a position; one that cannot be used is listed in `failed`.
+    A grid may have `side` by `side` cells, each the mean of those it joins: made once and kept too.
     """
     if kind not in KINDS:
         raise UsageError(f"no kind of features '{kind}'{suggestion(kind, KINDS)}")
+    if not 1 <= side <= GRID or (side < GRID and kind != "grid"):
+        raise UsageError(f"side {side}: of a grid alone, and from 1 to {GRID}")
     network = backbones.backbone(backbone) if isinstance(backbone, str) else backbone
     if isinstance(network, Precomputed):
         return network.images(pairs, kind)
     named = image_digests(pairs)
     rows = np.flatnonzero(named.values != b"")
     first, number = distinct(named.values[rows])
-    job = _Job(pairs, network, kind, rows[first], named.values[rows[first]], workers)
+    job = _Job(pairs, network, kind, side, rows[first], named.values[rows[first]], workers)
     found = job.run()
     for told in job.remarks:
         remark(told)
@@ -72,6 +76,7 @@ class _Job:
     pairs: Pairs
     network: Backbone
     kind: Kind
+    side: int
     rows: Rows
     digests: Digests
     workers: int | None
@@ -81,7 +86,7 @@ class _Job:
     checked: dict[Path, Shard] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.folder = folder_of(self.network, self.kind)
+        self.folder = folder_of(self.network, self.kind, self.side)
 
     def run(self) -> Places:
         """Look first, waiting for no one; compute what is missing while holding the folder."""
@@ -90,7 +95,8 @@ class _Job:
             return found
         with cache_written(), locked(self.folder):
             self.remarks.extend(shards.clean(self.folder))
-            self._compute(self._wanted(self._find(remove=True)))
+            missing = self._wanted(self._find(remove=True))
+            self._compute(missing) if self.side == GRID else self._join(missing)
             return self._find()
 
     def _wanted(self, found: Places) -> Rows:
@@ -146,6 +152,19 @@ class _Job:
             failures.remember(self.digests[self._numbers(rows)], reasons)
             self.broken = {}
 
+    def _join(self, missing: Rows) -> None:
+        """Fewer cells of distinct pictures by number, from their whole grids."""
+        rows, digests = self.rows[missing], self.digests[missing]
+        grids = _Job(self.pairs, self.network, self.kind, GRID, rows, digests, self.workers)
+        found = grids.run()
+        self.remarks.extend(grids.remarks)
+        self.reasons |= {int(missing[number]): why for number, why in grids.reasons.items()}
+        good = np.flatnonzero(found.part >= 0)
+        table = _stored(found, good)
+        for start in range(0, len(good), SHARD_IMAGES):
+            some = np.arange(start, min(start + SHARD_IMAGES, len(good)))
+            shards.write(self.folder, digests[good[some]], _coarser(table.read(some), self.side))
+
     def _compute(self, missing: Rows) -> None:
         """Features of distinct pictures by number, written as soon as a shard is full."""
         batches = ImageBatches(
@@ -185,11 +204,12 @@ class _Job:
             shards.write(self.folder, self.digests[numbers[same]], values[same])
 
 
-def folder_of(network: Backbone, kind: Kind) -> Path:
+def folder_of(network: Backbone, kind: Kind, side: int = GRID) -> Path:
     """Where a backbone's features are kept; other weights, pixels or code, another folder."""
     key = f"{network.fingerprint()}|{network.size}|{images.VERSION}|{kinds.VERSION}"
     name = re.sub(r"[^\w.-]+", "-", Path(network.name).name) or "model"
-    return cache_folder() / "features" / f"{name}-{digest(key.encode()).hex()}" / kind
+    fewer = kind if side == GRID else f"{kind}-{side}"
+    return cache_folder() / "features" / f"{name}-{digest(key.encode()).hex()}" / fewer
 
 
 def _full(done: Done) -> bool:
@@ -218,6 +238,22 @@ def _table(
     position = np.where(good, np.cumsum(good) - 1, -1)
     of_row = np.full(len(pairs), -1)
     of_row[rows] = position[number]
+    table = _stored(found, np.flatnonzero(good))
+    return replace(table, rows=of_row, failed=tuple(failed), remarks=tuple(remarks))
+
+
+def _stored(found: Places, good: Rows) -> FeatureTable:
+    """Those pictures whose places are known, one position each."""
     used, part = np.unique(found.part[good], return_inverse=True)
     parts = tuple(found.parts[i].features() for i in used)
-    return FeatureTable(of_row, parts, part, found.offset[good], tuple(failed), tuple(remarks))
+    return FeatureTable(np.arange(len(good)), parts, part, found.offset[good])
+
+
+def _coarser(cells: np.ndarray, side: int) -> np.ndarray:
+    """Cells joined to fewer, a few pictures at a time: they are wide."""
+    import torch  # not before: who finds all features in the cache needs no network
+
+    from trope.features.backbones.outputs import coarser
+
+    parts = torch.split(torch.from_numpy(cells), BATCH)
+    return np.asarray(torch.cat([coarser(part, side) for part in parts]).numpy())
