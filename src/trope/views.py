@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from jaxtyping import Bool, Float, Int
@@ -13,12 +13,16 @@ from torch import Tensor
 class Encoded:
     """Items of one modality: `mean` has length one; `points` are K senses of an item, each too.
 
-    `residuals` is what made the senses differ, before they were added to the shared vector.
+    `residuals` is what made the senses differ, before they were added to the shared vector. A model
+    that compares parts (cells, words) keeps them as `locals`, of length one; `present` marks the
+    real ones where some are padding, which is zeros.
     """
 
     mean: Float[Tensor, "n d"]
     points: Float[Tensor, "n k d"] | None = None
     residuals: Float[Tensor, "n k d"] | None = None
+    locals: Float[Tensor, "n l d"] | None = None
+    present: Bool[Tensor, "n l"] | None = None
 
     def take(self, rows: Int[Tensor, " rows"] | slice) -> Encoded:
         """Chosen items, by number or from one to another."""
@@ -27,6 +31,10 @@ class Encoded:
             for field in fields(self)
         }
         return Encoded(**found)
+
+    def points_only(self) -> Encoded:
+        """Without the parts, which take far more memory than where an item lies."""
+        return replace(self, locals=None, present=None)
 
 
 @dataclass(frozen=True)

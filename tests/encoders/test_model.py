@@ -26,7 +26,7 @@ def test_items_are_encoded_in_order(senses: int, batch: int) -> None:
     found = encode(made, Rows(VALUES), items, batch)
     with torch.no_grad():
         expected = [made(VALUES[i : i + 1]) for i in items.tolist()]
-    for i, (mean, points, residuals) in enumerate(expected):
+    for i, (mean, points, residuals, *_) in enumerate(expected):
         torch.testing.assert_close(found.mean[i : i + 1], mean)
         if senses == 1:
             assert found.points is points is found.residuals is residuals is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence
 
 from trope.data.vocabulary import PAD
 from trope.encoders.content import Content, Encoder
@@ -16,12 +16,15 @@ from trope.encoders.settings import TextSettings
 class Gru(Encoder):
     """Word vectors and a GRU over them; its last state is the whole, the words are the parts.
 
+    With `states` the parts are the GRU's states at the words, of two directions their mean, each
+    direction of the full size; the whole is the mean of the parts.
+
     Texts are packed: padding is neither computed nor seen. A text without words is the zero vector.
     """
 
-    def __init__(self, vocabulary: int, settings: TextSettings) -> None:
+    def __init__(self, vocabulary: int, settings: TextSettings, *, states: bool = False) -> None:
         super().__init__()
-        directions = 2 if settings.bidirectional else 1
+        directions = 2 if settings.bidirectional and not states else 1
         self.words = nn.Embedding(vocabulary, settings.words, padding_idx=PAD)
         self.dropout = nn.Dropout(settings.dropout)
         self.gru = nn.GRU(
@@ -30,7 +33,8 @@ class Gru(Encoder):
             batch_first=True,
             bidirectional=settings.bidirectional,
         )
-        self.whole, self.part = settings.hidden, settings.words
+        self.whole, self.part = settings.hidden, settings.hidden if states else settings.words
+        self.states = states
         self._initialize()
 
     def forward(self, ids: Int[Tensor, "n l"], lengths: Int[Tensor, " n"]) -> Content:
@@ -39,12 +43,20 @@ class Gru(Encoder):
         packed = pack_padded_sequence(
             places, lengths.clamp(min=1).cpu(), batch_first=True, enforce_sorted=False
         )
-        words = self.dropout(self.words(ids.flatten()[packed.data]))
-        whole = last_states(self.gru, packed._replace(data=words)) * (lengths > 0)[:, None]
+        words = packed._replace(data=self.dropout(self.words(ids.flatten()[packed.data])))
+        found = self._states(words) if self.states else words.data
         # All at once: torch's own way back to padded texts copies everything for every length.
-        parts = words.new_zeros(ids.numel(), self.part).index_copy(0, packed.data, words)
+        parts = found.new_zeros(ids.numel(), self.part).index_copy(0, packed.data, found)
+        parts = parts.view(*ids.shape, self.part)
         present = torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]
-        return Content(whole, parts.view(*ids.shape, self.part), present)
+        if self.states:
+            parts = parts.masked_fill(~present[:, :, None], 0)
+            return Content(parts.sum(dim=1) / lengths.clamp(min=1)[:, None], parts, present)
+        return Content(last_states(self.gru, words) * (lengths > 0)[:, None], parts, present)
+
+    def _states(self, words: PackedSequence) -> Float[Tensor, "tokens h"]:
+        found: Tensor = self.gru(words)[0].data
+        return found.unflatten(1, (-1, self.part)).mean(dim=1)
 
     def start_from(self, vectors: Float[Tensor, "words d"]) -> None:
         """Use word vectors learned elsewhere; rows of zeros are words unknown there."""

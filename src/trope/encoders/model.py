@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import fields
-from typing import TypeAlias
-
 import torch
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from trope.encoders.content import Encoder
+from trope.encoders.fragments import Fragments
 from trope.encoders.heads import head
 from trope.encoders.inputs import Inputs, Items, Tensors
+from trope.encoders.joining import Packed, join, packed, unpacked
 from trope.encoders.settings import HeadSettings
+from trope.similarity import similarity
 from trope.views import Encoded
-
-Packed: TypeAlias = tuple[Tensor | None, ...]  # the fields of `Encoded`, in order
 
 
 class Tower(nn.Module):
-    """One modality: from what its inputs give to points of the joint space."""
+    """One modality: from what its inputs give to points of the joint space, or to parts."""
 
-    def __init__(self, encoder: Encoder, settings: HeadSettings) -> None:
+    def __init__(
+        self, encoder: Encoder, settings: HeadSettings, fragments: Fragments | None = None
+    ) -> None:
         super().__init__()
         self.encoder = encoder
-        self.head = head(encoder.whole, encoder.part, settings)
+        self.head = fragments or head(encoder.whole, encoder.part, settings)
 
     def forward(self, *inputs: Tensor) -> Packed:
         """Encoded items, as plain tensors: wrappers of modules cannot look into records."""
@@ -32,11 +32,14 @@ class Tower(nn.Module):
 
 
 class Model(nn.Module):
-    """Pictures and texts in, points of one space out."""
+    """Pictures and texts in, points of one space out.
 
-    def __init__(self, image: Tower, text: Tower) -> None:
+    `scorer(image, text)` says how alike encoded items are, where a cosine does not.
+    """
+
+    def __init__(self, image: Tower, text: Tower, scorer: nn.Module | None = None) -> None:
         super().__init__()
-        self.image, self.text = image, text
+        self.image, self.text, self.scorer = image, text, scorer
 
     def forward(self, images: Tensors, texts: Tensors) -> tuple[Packed, Packed]:
         """Both modalities of a batch in one call."""
@@ -44,35 +47,36 @@ class Model(nn.Module):
 
 
 @torch.no_grad()
-def encode(tower: Tower, inputs: Inputs, items: Items, batch: int = 256) -> Encoded:
-    """Chosen items of one modality, in order, without gradients or dropout."""
+def encode(
+    tower: Tower, inputs: Inputs, items: Items, batch: int = 256, *, parts: bool = True
+) -> Encoded:
+    """Chosen items of one modality, in order, without gradients or dropout.
+
+    Without `parts` only where they lie, which takes far less memory for a model that keeps them.
+    """
     training = tower.training
     tower.eval()
     device = next(tower.parameters()).device
     chosen = [items[i : i + batch] for i in range(0, len(items), batch)]
     try:
-        done = [
-            tower(*(tensor.to(device) for tensor in tensors))
-            for tensors in inputs.batches(chosen, None)
-        ]
+        done = []
+        for tensors in inputs.batches(chosen, None):
+            found = packed(tower(*(tensor.to(device) for tensor in tensors)))
+            done.append(found if parts else found.points_only())
     finally:
         tower.train(training)
-    return join([packed(values) for values in done])
+    return join(done)
 
 
-def join(parts: Sequence[Encoded]) -> Encoded:
-    """Encoded items one after the other."""
-    columns = zip(*map(unpacked, parts), strict=True)
-    return packed(tuple(None if column[0] is None else torch.cat(column) for column in columns))
-
-
-def packed(values: Packed) -> Encoded:
-    """The record of plain tensors."""
-    mean, *others = values
-    assert mean is not None
-    return Encoded(mean, *others)
-
-
-def unpacked(encoded: Encoded) -> Packed:
-    """The fields of a record, in order."""
-    return tuple(getattr(encoded, field.name) for field in fields(Encoded))
+@torch.no_grad()
+def compare(scorer: nn.Module | None, image: Encoded, text: Encoded) -> Float[Tensor, "n m"]:
+    """Every image with every text as the model compares them, as it does in use."""
+    if scorer is None:
+        return similarity(image, text)
+    training = scorer.training
+    scorer.eval()
+    try:
+        found: Tensor = scorer(image, text)
+    finally:
+        scorer.train(training)
+    return found

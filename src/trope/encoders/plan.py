@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -16,11 +16,13 @@ from trope.data.pairs import Pairs
 from trope.data.text import prepare, tokenize
 from trope.data.vocabulary import Vocabulary
 from trope.encoders.content import Encoder
+from trope.encoders.fragments import Fragments
 from trope.encoders.frozen import Frozen
 from trope.encoders.gru import Gru
 from trope.encoders.inputs import Inputs, Rows, Tokens, Words, stored
 from trope.encoders.model import Model, Tower
 from trope.encoders.pixels import Pixels
+from trope.encoders.scorers import COSINE, build_scorer, scorer_settings
 from trope.encoders.sentences import TunedSentences, pieces
 from trope.encoders.settings import HeadSettings, ImageSettings, TextSettings
 from trope.encoders.tuned import Tuned, tunable
@@ -62,16 +64,28 @@ class Plan:
     image_size: int = 0
     text_size: int = 0
     words: tuple[str, ...] = field(default=(), repr=False)
+    scorer: Mapping[str, Any] = field(default_factory=lambda: {"name": COSINE})
+
+    @property
+    def fragments(self) -> bool:
+        """Whether items are compared by their parts."""
+        found = scorer_settings(self.scorer)
+        return found is not None and found.locals
+
+    @property
+    def parts(self) -> bool:
+        """Whether encoders are to look at the parts of items."""
+        return self.head.senses > 1 or self.fragments
 
     def model(self, seed: int) -> Model:
         """A model with new weights, which follow from the seed alone.
 
         Each part has random numbers of its own: two plans start equal in all they have in common.
         """
-        return Model(
-            self._tower(seed, "image", self._image_encoder),
-            self._tower(seed, "text", self._text_encoder),
-        )
+        image = self._tower(seed, "image", self._image_encoder)
+        text = self._tower(seed, "text", self._text_encoder)
+        with _own_numbers(seed, "scorer"):
+            return Model(image, text, build_scorer(self.scorer, self.head.size))
 
     def pictures(self, pairs: Pairs, seed: int = 0) -> Pictures:
         """What the image tower is fed: features from the cache, or pixels."""
@@ -79,7 +93,7 @@ class Plan:
             return _pixels(pairs, self.image, seed)
         network = backbone(self.image.backbone)
         parts: Kind = "tokens" if isinstance(network, Precomputed) else "grid"
-        kind: Kind = parts if self.head.senses > 1 else "pooled"
+        kind: Kind = parts if self.parts else "pooled"
         table = features(pairs, network, kind, side=self.image.grid if kind == "grid" else GRID)
         size = table.shape[-1]
         _expect(self.image_size, size, "pictures")
@@ -113,7 +127,7 @@ class Plan:
 
     def _sentences(self, texts: list[str]) -> Texts:
         network = sentence_encoder(self.text.model)
-        if self.head.senses > 1:
+        if self.parts:
             table, remarks = token_features(texts, network)
             inputs: Inputs = Tokens(table)
             size = table.size
@@ -127,7 +141,14 @@ class Plan:
         with _own_numbers(seed, f"{side} encoder"):
             made = encoder()
         with _own_numbers(seed, f"{side} head"):
-            return Tower(made, self.head)
+            return Tower(made, self.head, self._fragments(made, side))
+
+    def _fragments(self, encoder: Encoder, side: str) -> Fragments | None:
+        """A head that keeps parts, where they are compared; states of a GRU need no other map."""
+        if not self.fragments:
+            return None
+        own = isinstance(encoder, Gru)
+        return Fragments(encoder.part, self.head, mapped=not own, normed=side == "image")
 
     def _image_encoder(self) -> Encoder:
         if self.image.encoder == "tuned":
@@ -136,7 +157,7 @@ class Plan:
 
     def _text_encoder(self) -> Encoder:
         if self.text.encoder == "gru":
-            return Gru(len(Vocabulary(self.words)), self.text)
+            return Gru(len(Vocabulary(self.words)), self.text, states=self.fragments)
         if self.text.encoder == "sentence":
             return Frozen(self.text_size, self.text.dropout, self.text.normalize)
         return TunedSentences(self.text.model, self.text.dropout)

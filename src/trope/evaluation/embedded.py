@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int
+from torch import nn
 
 from trope.data.pairs import Pairs
 from trope.evaluation.gallery import Gallery, Side
@@ -20,7 +21,8 @@ from trope.views import Encoded
 class Embedded:
     """The vectors of a gallery's pictures and texts, in its order; predicted labels, if any.
 
-    `remarks` is what there is to say about the split.
+    `remarks` is what there is to say about the split; `scorer` compares pictures with texts, where
+    that of a model is more than a cosine.
     """
 
     gallery: Gallery
@@ -28,6 +30,7 @@ class Embedded:
     text: Encoded = field(repr=False)
     predicted: Predicted | None = field(default=None, repr=False)
     remarks: tuple[str, ...] = ()
+    scorer: nn.Module | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         refuse_strange(self.image, self.gallery.names_of("image"), "image")
@@ -36,7 +39,7 @@ class Embedded:
     @cached_property
     def similarities(self) -> Similarities:
         """How alike pictures and texts are; both directions look at the same."""
-        return Similarities(self.image, self.text)
+        return Similarities(self.image, self.text, self.scorer)
 
     def of(self, side: Side) -> Encoded:
         """The vectors of one side."""
@@ -47,7 +50,7 @@ class Embedded:
         texts = self.gallery.texts_of(images)
         predicted = None if self.predicted is None else self.predicted.take(images, texts)
         vectors = some(self.image, images), some(self.text, texts)
-        return Embedded(self.gallery.take(images), *vectors, predicted)
+        return Embedded(self.gallery.take(images), *vectors, predicted, scorer=self.scorer)
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,12 +35,14 @@ class Fed:
     text_inputs: Inputs = field(repr=False)
     failed: Mapping[int, str] = field(default_factory=dict)
 
-    def encoded(self, model: Model, images: Numbers, texts: Numbers) -> tuple[Encoded, Encoded]:
+    def encoded(
+        self, model: Model, images: Numbers, texts: Numbers, *, parts: bool = True
+    ) -> tuple[Encoded, Encoded]:
         """Where a model puts some of the pictures, and some of the texts by number."""
         places = np.searchsorted(self.texts, texts)
         return (
-            encode(model.image, self.image_inputs, images),
-            encode(model.text, self.text_inputs, places),
+            encode(model.image, self.image_inputs, images, parts=parts),
+            encode(model.text, self.text_inputs, places, parts=parts),
         )
 
 

@@ -12,7 +12,7 @@ in their papers' forms.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
 from typing import Literal, TypeAlias, get_args
@@ -35,6 +35,8 @@ WEIGHT, WEIGHTS = 0.75, (0.25, 0.5, 0.75, 1.0)
 NEAREST, NUMBERS = 16, (4, 16, 64)
 
 Scores: TypeAlias = Float32[np.ndarray, "rows items"]
+Blocks: TypeAlias = Iterator[Float[Tensor, "_bank items"]]
+Compared: TypeAlias = Callable[[Encoded, Encoded], Float[Tensor, "bank items"]]
 
 
 @dataclass(frozen=True)
@@ -97,42 +99,45 @@ class Correction:
         return np.asarray(scores - np.where(asked[:, None], self.bias, np.float32(0)))
 
 
-def correction(bank: Encoded, items: Encoded, settings: Hubs) -> Correction | None:
+def correction(
+    bank: Encoded, items: Encoded, settings: Hubs, compared: Compared = similarity
+) -> Correction | None:
     """What a bank of training queries says about the items; None if no method is chosen."""
     if settings.method == "none":
         return None
-    chosen = settings.default()
+    chosen, blocks = settings.default(), _blocks(bank, items, compared)
     if chosen.method == "nnn":
-        return Correction(_nearest_means(bank, items, chosen))
-    bias, hubs = _softened(bank, items, float(chosen.strength or BETA))
+        wanted = min(int(chosen.nearest or NEAREST), len(bank.mean))
+        return Correction(_nearest_means(blocks, len(items.mean), chosen, wanted))
+    bias, hubs = _softened(blocks, len(items.mean), float(chosen.strength or BETA))
     return Correction(bias, hubs if chosen.method == "qb-norm" else None)
 
 
 def _softened(
-    bank: Encoded, items: Encoded, beta: float
+    blocks: Blocks, count: int, beta: float
 ) -> tuple[Float32[np.ndarray, " items"], Bool[np.ndarray, " items"]]:
     """A soft maximum of each item's scores with the bank, and which items are some query's best."""
-    count = len(items.mean)
     total = torch.full((count,), -torch.inf, dtype=torch.float64)
     hubs = torch.zeros(count, dtype=torch.bool)
-    for scores in _blocks(bank, items):
+    for scores in blocks:
         hubs[scores.argmax(dim=1)] = True
         total = torch.logaddexp(total, (beta * scores.double()).logsumexp(dim=0))
     return (total / beta).float().numpy(), hubs.numpy()
 
 
-def _nearest_means(bank: Encoded, items: Encoded, settings: Hubs) -> Float32[np.ndarray, " items"]:
+def _nearest_means(
+    blocks: Blocks, count: int, settings: Hubs, wanted: int
+) -> Float32[np.ndarray, " items"]:
     """The mean of the highest scores that each item has with the bank, times the strength."""
-    wanted = min(int(settings.nearest or NEAREST), len(bank.mean))
-    best = torch.empty((0, len(items.mean)))
-    for scores in _blocks(bank, items):
+    best = torch.empty((0, count))
+    for scores in blocks:
         both = torch.cat([best, scores])
         best = both.topk(min(wanted, len(both)), dim=0).values
     return (float(settings.strength or WEIGHT) * best.double().mean(dim=0)).float().numpy()
 
 
-def _blocks(bank: Encoded, items: Encoded) -> Iterator[Float[Tensor, "bank items"]]:
+def _blocks(bank: Encoded, items: Encoded, compared: Compared) -> Blocks:
     each = [1 if side.points is None else side.points.shape[1] for side in (bank, items)]
     step = max(1, BLOCK // max(1, len(items.mean) * each[0] * each[1]))
     for start in range(0, len(bank.mean), step):
-        yield similarity(bank.take(slice(start, start + step)), items).detach().float().cpu()
+        yield compared(bank.take(slice(start, start + step)), items).detach().float().cpu()

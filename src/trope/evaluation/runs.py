@@ -55,7 +55,10 @@ class RunSource:
         found = gallery(self.pairs, given.rows, split)
         vectors = given.encoded(self.checkpoint.model, found.images, found.texts)
         return Embedded(
-            found, *vectors, remarks=left_out(self.pairs, given.rows, split, given.failed)
+            found,
+            *vectors,
+            remarks=left_out(self.pairs, given.rows, split, given.failed),
+            scorer=self.checkpoint.model.scorer,
         )
 
     def bank(self) -> Bank | None:

@@ -8,9 +8,11 @@ from typing import TypeAlias
 
 import numpy as np
 import torch
-from jaxtyping import Float32, Int
+from jaxtyping import Float, Float32, Int
+from torch import Tensor, nn
 
 from trope.compiled import compiled, spread
+from trope.encoders import compare
 from trope.errors import DataError
 from trope.evaluation.gallery import Side
 from trope.evaluation.hubs import Correction
@@ -31,11 +33,12 @@ class Similarities:
     """How alike all pictures and texts are, computed once for both directions where they fit.
 
     A product of matrices may round differently with other sizes. So queries are multiplied in the
-    same tiles whatever the size of a block is: it holds a number of whole tiles.
+    same tiles whatever the size of a block is: it holds a number of whole tiles. A `scorer` of a
+    model scores a tile in blocks of its own, whose memory does not grow with the tile.
     """
 
-    def __init__(self, image: Encoded, text: Encoded) -> None:
-        self.image, self.text = image, text
+    def __init__(self, image: Encoded, text: Encoded, scorer: nn.Module | None = None) -> None:
+        self.image, self.text, self.scorer = image, text, scorer
         self.kept: Float32[np.ndarray, "images texts"] | None = None
         self.done = 0  # pictures whose scores are kept
         if len(image.mean) * len(text.mean) <= KEPT:
@@ -82,12 +85,21 @@ class Similarities:
     @torch.no_grad()
     def _write(self, side: Side, rows: Rows, out: Block) -> None:
         """The product of some queries with all items, in place where their numbers allow it."""
+        if self.scorer is not None:
+            out[:] = self._scored(side, rows).float().cpu().numpy()
+            return
         queries, items = (self.image, self.text) if side == "image" else (self.text, self.image)
         plain = items.mean.dtype == torch.float32 and items.mean.device.type == "cpu"
         place = torch.from_numpy(out) if plain else None
         found = similarity(some(queries, rows), items, out=place)
         if place is None:
             out[:] = found.float().cpu().numpy()
+
+
+    def _scored(self, side: Side, rows: Rows) -> Float[Tensor, "rows items"]:
+        if side == "image":
+            return compare(self.scorer, some(self.image, rows), self.text)
+        return compare(self.scorer, self.image, some(self.text, rows)).T
 
 
 @dataclass(frozen=True, eq=False)

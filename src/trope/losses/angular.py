@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from jaxtyping import Bool, Float
 from torch import Tensor
@@ -27,6 +27,7 @@ from trope.maths import log_one_plus_sum_exp
 class Angular(Ranking):
     """Keeps the angle at a negative, in the triangle with anchor and positive, below `angle`."""
 
+    takes_scores: ClassVar[bool] = False
     angle: float = 45.0
     form: Literal["smooth", "hinge"] = "smooth"
 

@@ -20,10 +20,12 @@ class Loss(nn.Module, ABC):
     A loss is a dataclass of its settings. One number per pair, so that pairs can be weighted; the
     mean is taken once, in the training step. Other pairs with the same image or text are no
     negatives, and what a learned temperature is stays with the loss. `takes` are the kinds of
-    weights that a loss applies itself: of anchors, negatives, hubs.
+    weights that a loss applies itself: of anchors, negatives, hubs. One that does not ask for the
+    scores of a batch, but puts points together itself, says so: `takes_scores` is False.
     """
 
     takes: ClassVar[frozenset[str]] = frozenset()
+    takes_scores: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__init__()

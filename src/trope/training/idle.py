@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from trope.encoders.scorers import scorer_settings
 from trope.errors import UsageError
 from trope.training.settings import Recipe
 from trope.training.small import is_default, setting
@@ -58,7 +59,9 @@ def _unused(settings: Recipe) -> Iterator[tuple[str, list[str]]]:
         yield "with training.schedule=linear", ["training.decay", "training.patience"]
     if settings.head.senses == 1:
         penalties = [f"penalties.{name}" for name in settings.penalties]
-        yield "with one sense an item", ["head.attention", "image.grid", *penalties]
+        yield "with one sense an item", ["head.attention", *penalties]
+        if scorer_settings(settings.scorer) is None:
+            yield "with one sense an item", ["image.grid"]
 
 
 def _unused_by(weight: Weight, senses: int) -> Iterator[tuple[str, list[str]]]:

@@ -52,6 +52,8 @@ def learned(model: Model, loss: Loss) -> Iterator[tuple[str, Parameter]]:
         for name, parameter in getattr(model, tower).named_parameters():
             if parameter.requires_grad:
                 yield ("head" if name.startswith("head.") else tower), parameter
+    for parameter in () if model.scorer is None else model.scorer.parameters():
+        yield "scorer", parameter
     for parameter in loss.parameters():
         if parameter.requires_grad:
             yield "loss", parameter

@@ -9,10 +9,11 @@ from typing import Any, Literal
 
 from trope.data.splits import SplitPlan
 from trope.encoders import HeadSettings, ImageSettings, TextSettings
+from trope.encoders.scorers import COSINE
 from trope.errors import suggestion
 
 WORDS_ONLY = ("about", "paper", "small")  # what changes no run that is settled
-PARTS = ("image", "text", "head", "loss")  # of what is learned, each with a rate of its own
+PARTS = ("image", "text", "head", "scorer", "loss")  # of what is learned, each with a rate of its own
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Optimization:
     without a lower validation loss; by `linear` it falls with every step, to 0 at the end of all
     `epochs`. Training ends after `stop` epochs without a better `select` on validation. A `clip` of
     0 is none. `rates` multiply the learning rate of a part: the encoders `image` and `text`, both
-    `head`s, or what the `loss` itself learns.
+    `head`s, the `scorer`, or what the `loss` itself learns.
     """
 
     batch: int = 64
@@ -73,6 +74,7 @@ class Optimization:
 class Recipe:
     """A recipe: a model, a loss, a weight of the pairs, neighbors and how to train.
 
+    `scorer` is what compares images with texts: the cosine of their points, or a part of the model.
     `small` are changes, written like `--set`, for data of fewer than 20,000 training pairs, on top
     of those that hold for every recipe (`small.toml`); with "none" no such settings hold at all, as
     in the file of a run, in which everything is settled. `written` are the settings, by their
@@ -84,6 +86,7 @@ class Recipe:
     image: ImageSettings = field(default_factory=ImageSettings)
     text: TextSettings = field(default_factory=TextSettings)
     head: HeadSettings = field(default_factory=HeadSettings)
+    scorer: Mapping[str, Any] = field(default_factory=lambda: {"name": COSINE})
     loss: Mapping[str, Any] = field(default_factory=lambda: {"name": "angular"})
     weight: Mapping[str, Any] | None = None
     penalties: Mapping[str, float] = field(default_factory=dict)

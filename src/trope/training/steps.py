@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,10 +11,11 @@ import torch
 from jaxtyping import Bool, Float, Int
 from lightning_fabric import Fabric
 from torch import Tensor
+from torch.nn.functional import pad
 
 from trope.data.samples import drawn
 from trope.encoders.inputs import Tensors
-from trope.encoders.model import Packed, packed
+from trope.encoders.joining import Packed, packed, unpacked
 from trope.losses import PENALTIES
 from trope.training.task import Task
 from trope.views import Encoded, Near, View
@@ -104,8 +105,27 @@ def seen(task: Task, step: Step, images: Packed, texts: Packed, fabric: Fabric) 
         beside = _tensor(task.train.same(step.near, step.pairs), device)
         near = Near(near_image, near_text, beside, _tensor(step.there, device))
     return View(
-        image, text, same, near, _rows(task.meaning, step, device), _rows(task.look, step, device)
+        image,
+        text,
+        same,
+        near,
+        _rows(task.meaning, step, device),
+        _rows(task.look, step, device),
+        scores=_scores(task, image, text, fabric),
     )
+
+
+def _scores(
+    task: Task, image: Encoded, text: Encoded, fabric: Fabric
+) -> Float[Tensor, "n n"] | None:
+    """Of a model that compares pairs itself: each process scores its images with all texts."""
+    if task.model.scorer is None:
+        return None
+    size = len(image.mean) // fabric.world_size
+    mine = torch.arange(size, device=image.mean.device) + fabric.global_rank * size
+    with fabric.autocast():
+        found = task.model.scorer(image.take(mine), text)
+    return _all(found.to(image.mean.dtype), fabric)
 
 
 def penalized(
@@ -120,6 +140,7 @@ def penalized(
 
 def _gathered(values: Packed, size: int, fabric: Fabric) -> tuple[Encoded, Encoded | None]:
     """Pairs, and their neighbors where there are any, each in the order of the batch."""
+    values = _padded(values, fabric)
     pairs = [None if value is None else value[:size] for value in values]
     near = [None if value is None else value[size:] for value in values]
     together = packed(tuple(_all(value, fabric) for value in pairs))
@@ -128,10 +149,24 @@ def _gathered(values: Packed, size: int, fabric: Fabric) -> tuple[Encoded, Encod
     return together, packed(tuple(_all(value, fabric) for value in near))
 
 
+def _padded(values: Packed, fabric: Fabric) -> Packed:
+    """Parts up to the most that any process has: only what has one shape can be gathered."""
+    encoded = packed(values)
+    if encoded.locals is None or fabric.world_size == 1:
+        return values
+    length = torch.tensor(encoded.locals.shape[1], device=encoded.mean.device)
+    longest: Any = fabric.all_reduce(length, reduce_op="max")
+    more = int(longest) - encoded.locals.shape[1]
+    present = None if encoded.present is None else pad(encoded.present, (0, more))
+    return unpacked(
+        replace(encoded, locals=pad(encoded.locals, (0, 0, 0, more)), present=present)
+    )
+
+
 def _all(value: Tensor | None, fabric: Fabric) -> Tensor | None:
     if value is None or fabric.world_size == 1:
         return value
-    gathered: Any = fabric.all_gather(value, sync_grads=True)
+    gathered: Any = fabric.all_gather(value, sync_grads=value.is_floating_point())
     return torch.as_tensor(gathered).flatten(0, 1)
 
 

@@ -16,6 +16,7 @@ from trope.data.samples import Samples, samples
 from trope.encoders import Model, Plan
 from trope.encoders.gru import Gru
 from trope.encoders.inputs import Inputs
+from trope.encoders.scorers import scorer_settings
 from trope.errors import DataError, UsageError, suggestion
 from trope.losses import LOSSES, PENALTIES, Loss
 from trope.neighbors import Search, cached_neighbors
@@ -70,7 +71,8 @@ def prepare(pairs: Pairs, settings: Recipe, seed: int, processes: int = 1) -> Ta
     """Build it all; what does not fit together is refused here, before any training."""
     loss = build_loss(settings)
     weight = build_weight(settings)
-    plan = Plan(settings.image, settings.text, settings.head).fitted(pairs)
+    refuse_unscored(settings)
+    plan = Plan(settings.image, settings.text, settings.head, scorer=settings.scorer).fitted(pairs)
     pictures, texts = usable(plan.pictures(pairs, seed), pairs, "train", "val"), plan.texts(pairs)
     plan = replace(plan, image_size=pictures.size, text_size=texts.size)
     train, val = (samples(pairs, pictures.rows, split) for split in ("train", "val"))
@@ -115,6 +117,21 @@ def build_loss(settings: Recipe) -> Loss:
         if penalty not in PENALTIES:
             raise UsageError(f"penalties: no penalty '{penalty}'{suggestion(penalty, PENALTIES)}")
     return config.parse(LOSSES[name], options, f"loss '{name}'")
+
+
+def refuse_unscored(settings: Recipe) -> None:
+    """Refuse what does not go with a model that compares pairs itself."""
+    scorer, loss = scorer_settings(settings.scorer), settings.loss["name"]
+    if scorer is None:
+        return
+    name = settings.scorer["name"]
+    if not LOSSES[loss].takes_scores:
+        raise UsageError(
+            f"scorer '{name}': loss '{loss}' adds points of images and texts, and does not ask "
+            "for scores; take triplet, hal, infonce or siglip"
+        )
+    if scorer.locals and settings.head.senses > 1:
+        raise UsageError(f"scorer '{name}': compares parts of items; head.senses must be 1")
 
 
 def build_weight(settings: Recipe) -> Weight | None:

@@ -9,14 +9,14 @@ import torch
 from jaxtyping import Bool, Float
 
 from trope.data.samples import Numbers, Samples
-from trope.encoders import encode
+from trope.encoders import compare, encode
 from trope.metrics import Places, recall_in_task
 from trope.runtime import generator
-from trope.similarity import similarity
 from trope.training.task import Task
-from trope.views import Encoded, View
+from trope.views import View
 
 MOST = 2_000  # pairs looked at
+SCORED = 1_000  # of a model that compares pairs itself, which takes far longer than cosines
 WAYS = 5
 
 
@@ -42,13 +42,23 @@ class Validation:
 def validate(task: Task, batch: int, seed: int) -> Validation:
     """Loss over fixed batches without neighbors, recall over all the pairs looked at."""
     rows = chosen(task.val, seed)
-    image = encode(task.model.image, task.images, task.val.images[rows])
+    scorer = task.model.scorer
+    if scorer is not None:
+        rows = rows[:SCORED]
+    pictures, place = np.unique(task.val.images[rows], return_inverse=True)
+    seen = encode(task.model.image, task.images, pictures)
     text = encode(task.model.text, task.texts, task.val.texts[rows])
+    where = torch.from_numpy(place).to(seen.mean.device)
+    found = compare(scorer, seen, text)[where]  # a picture of several texts is compared once
     same = task.val.same(rows, rows)
-    scores = similarity(image, text).float().cpu().numpy()
-    return Validation(
-        _loss(task, image, text, same, batch), recall(scores, same), recall(scores.T, same)
+    view = View(
+        seen.points_only().take(where),
+        text.points_only(),
+        torch.from_numpy(same).to(found.device),
+        scores=None if scorer is None else found,
     )
+    scores = found.float().cpu().numpy()
+    return Validation(_loss(task, view, batch), recall(scores, same), recall(scores.T, same))
 
 
 def comparable(val: Samples, seed: int) -> bool:
@@ -85,15 +95,14 @@ def chosen(val: Samples, seed: int) -> Numbers:
 
 
 @torch.no_grad()
-def _loss(
-    task: Task, image: Encoded, text: Encoded, same: Bool[np.ndarray, "n n"], batch: int
-) -> float:
+def _loss(task: Task, view: View, batch: int) -> float:
+    """The mean over pairs, in batches of their order."""
     task.loss.eval()
-    total, count = 0.0, len(same)
-    for start in range(0, count, batch):
-        part = slice(start, start + batch)
-        inside = torch.from_numpy(np.ascontiguousarray(same[part, part])).to(image.mean.device)
-        view = View(image.take(part), text.take(part), inside)
-        total += float(task.loss(view).sum())
+    total, count = 0.0, len(view.same)
+    for rows in torch.split(torch.arange(count, device=view.same.device), batch):
+        scores = None if view.scores is None else view.scores[rows][:, rows]
+        inside = view.same[rows][:, rows]
+        part = View(view.image.take(rows), view.text.take(rows), inside, scores=scores)
+        total += float(task.loss(part).sum())
     task.loss.train()
     return total / count

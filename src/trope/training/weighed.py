@@ -64,8 +64,8 @@ def weigh_run(
     train = samples(source.pairs, source.pictures.rows, "train")
     around, said = neighbors_in(source.pairs, settings, train)
     model, pictures = source.checkpoint.model, np.unique(train.images, return_inverse=True)
-    image = some(encode(model.image, source.pictures.inputs, pictures[0]), pictures[1])
-    text = encode(model.text, source.texts.inputs, train.texts)
+    image = some(encode(model.image, source.pictures.inputs, pictures[0], parts=False), pictures[1])
+    text = encode(model.text, source.texts.inputs, train.texts, parts=False)
     weighed = weigh_all(_points(image), _points(text), around, chosen)
     if chosen.permuted:
         said = (*said, "weights are permuted, as the run has them: which pair has which is chance")

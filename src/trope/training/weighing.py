@@ -181,8 +181,9 @@ class Weighing:
         """Encode what stood in no batch of the first epoch, the last of which was not full."""
         rows = np.setdiff1d(np.arange(len(self.task.train)), self._order(0))
         if len(rows):
-            image = encode(self.task.model.image, self.task.images, self.task.train.images[rows])
-            text = encode(self.task.model.text, self.task.texts, self.task.train.texts[rows])
+            model, train = self.task.model, self.task.train
+            image = encode(model.image, self.task.images, train.images[rows], parts=False)
+            text = encode(model.text, self.task.texts, train.texts[rows], parts=False)
             bank.write(rows, View(image, text, torch.ones(len(rows), len(rows), dtype=torch.bool)))
 
     @cached_property

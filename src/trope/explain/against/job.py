@@ -129,7 +129,7 @@ def _encoded(
     model: Model, given: Fed, texts: Int[np.ndarray, " n"], images: Int[np.ndarray, " n"]
 ) -> dict[str, Encoded]:
     numbers, place = np.unique(images, return_inverse=True)
-    image, text = given.encoded(model, numbers, texts)
+    image, text = given.encoded(model, numbers, texts, parts=False)
     return {"image": some(image, place), "text": text}
 
 
