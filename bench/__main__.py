@@ -16,6 +16,7 @@ from bench import (
     losses,
     neighbors,
     relevance,
+    scorers,
     tables,
     training,
     weights,
@@ -47,6 +48,7 @@ FAMILIES: dict[str, dict[str, Case]] = {
     "training": {f"loss-{name}": case for name, case in losses.CASES.items()} | training.CASES,
     "evaluation": evaluation.CASES,
     "weights": weights.CASES,
+    "scorers": scorers.CASES,
 }
 
 

@@ -86,7 +86,6 @@ def test_blocks_hold_each_pair_once_and_little_padding(monkeypatch: pytest.Monke
     image, text = both(10, 40, 3, words=20)
     times, real, held = torch.zeros(10, 40), 0, 0
     for block in blocks.in_blocks(image, text):
-        times[block.images][:, block.texts] += 1
         rows = times[block.images]
         rows[:, block.texts] += 1
         held += block.present.numel() * len(rows)
@@ -134,17 +133,22 @@ def test_the_gradient_of_the_weights_is_that_of_differences() -> None:
 
 @every
 def test_learning_brings_the_right_pairs_up(name: str) -> None:
-    scorer, (image, text) = made(name).train(), both(6, 6, 7)
-    adam = torch.optim.Adam(scorer.parameters(), 0.03)
+    random = torch.Generator().manual_seed(7)
+    image, text = pairwise.items(6, 4, random), pairwise.items(6, 4, random, ragged=True)
+    shown = normalize(image.locals + 0.3 * text.locals) * text.present[:, :, None]
+    text = Encoded(image.mean, locals=shown, present=text.present)
+    torch.manual_seed(0)
+    scorer = build_scorer({"name": name, "size": 8}, 6).double().train()
+    adam = torch.optim.Adam(scorer.parameters(), 0.01)
     own = torch.eye(6, dtype=torch.bool)
-    for _ in range(60):
+    for _ in range(80):
         scores = scorer(image, text)
         loss = (scores[~own].view(6, 5) - scores[own][:, None] + 0.2).relu().mean()
         adam.zero_grad()
         loss.backward()
         adam.step()
     found = scorer(image, text).detach()
-    assert float((found[own][:, None] > found[~own].view(6, 5)).double().mean()) > 0.9
+    assert float((found[own][:, None] > found[~own].view(6, 5)).double().mean()) > 0.95
     assert 0 <= float(found.min()) <= float(found.max()) <= 1
 
 
@@ -164,7 +168,9 @@ def test_a_text_without_words_has_a_score(name: str) -> None:
 @every
 def test_parts_in_half_precision_are_compared_in_full(name: str) -> None:
     scorer, (image, text) = made(name).float(), both(3, 4, 9)
-    single = [Encoded(e.mean.float(), locals=e.locals.float(), present=e.present) for e in (image, text)]
+    single = [
+        Encoded(e.mean.float(), locals=e.locals.float(), present=e.present) for e in (image, text)
+    ]
     halved = [Encoded(e.mean, locals=e.locals.half(), present=e.present) for e in single]
     found = scorer(*halved)
     assert found.dtype == torch.float32

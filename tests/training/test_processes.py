@@ -44,6 +44,9 @@ WEIGHED = {
 }
 
 
+SCORED = [*planted.PRECOMPUTED, "scorer.size=8", "head.dropout=0", "training.learning_rate=1e-3"]
+
+
 class Case(NamedTuple):
     """A recipe with settings, on data, in batches, of one process and of two together."""
 
@@ -64,6 +67,8 @@ CASES = {
     "near-text": Case("neighborhoods", [*planted.PRECOMPUTED, "loss.image=0"]),
     "few": Case("angular", planted.PRECOMPUTED, "few", one=34, two=64),
     "sentences": Case("infonce", [*ALONE, "text.encoder=sentence-tuned", "text.dropout=0"]),
+    "sgr": Case("sgr", SCORED),
+    "saf": Case("sgr", [*SCORED, "scorer.name=saf", "text.bidirectional=false"]),
     "pixels": Case("infonce", planted.PIXELS, "photos", one=4, two=4),
 }
 

@@ -9,6 +9,8 @@ were padded, nor on how a batch is spread. torch's own synchronized form is for 
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, distributed, nn
@@ -50,9 +52,7 @@ class BatchNorm(nn.Module):
 
     def applied(self, values: Float[Tensor, "*n c"]) -> Float[Tensor, "*n c"]:
         """By what was observed last, or in use by what was remembered."""
-        mean, variance = (
-            self._batch if self.training else (self.running_mean, self.running_var)
-        )
+        mean, variance = self._batch if self.training else (self.running_mean, self.running_var)
         scale = self.weight * (variance + EPSILON).rsqrt()
         return (values - mean) * scale + self.bias
 
@@ -61,5 +61,5 @@ def _over_processes(value: Tensor) -> Tensor:
     """The sum of all processes' values, through which gradients pass."""
     if not (distributed.is_available() and distributed.is_initialized()):
         return value
-    summed: Tensor = all_reduce(value)
-    return summed
+    function: Any = all_reduce
+    return torch.as_tensor(function(value))

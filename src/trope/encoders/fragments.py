@@ -76,7 +76,8 @@ class Gate(nn.Module):
         self, values: Float[Tensor, "*n d"], present: Bool[Tensor, "*n"] | None = None
     ) -> Float[Tensor, "*n d"]:
         """What is multiplied with the other gate's."""
-        found = self.map(values)
+        found: Tensor = self.map(values)
         if self.norm is not None:
             found = self.norm(found, present)
-        return self.dropout(torch.tanh(found))
+        dropped: Tensor = self.dropout(torch.tanh(found))
+        return dropped

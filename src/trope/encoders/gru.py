@@ -56,7 +56,7 @@ class Gru(Encoder):
 
     def _states(self, words: PackedSequence) -> Float[Tensor, "tokens h"]:
         found: Tensor = self.gru(words)[0].data
-        return found.unflatten(1, (-1, self.part)).mean(dim=1)
+        return found.view(len(found), -1, self.part).mean(dim=1)
 
     def start_from(self, vectors: Float[Tensor, "words d"]) -> None:
         """Use word vectors learned elsewhere; rows of zeros are words unknown there."""

@@ -38,9 +38,7 @@ def join(parts: Sequence[Encoded]) -> Encoded:
     """Encoded items one after the other; parts are padded to the most that an item has."""
     local = _joined_parts(parts)
     columns = zip(*(unpacked(part.points_only()) for part in parts), strict=True)
-    found = packed(
-        tuple(None if column[0] is None else torch.cat(column) for column in columns)
-    )
+    found = packed(tuple(None if column[0] is None else torch.cat(column) for column in columns))
     return found if local is None else replace(found, locals=local[0], present=local[1])
 
 

@@ -56,7 +56,9 @@ def answers(
     source: Source, split: str, settings: EvaluationSettings, remarks: Sequence[str] = ()
 ) -> Answers:
     """Measure a split of a source."""
-    embedded = source.embedded(split)
+    embedded = replace(source.embedded(split), candidates=settings.candidates)
+    if settings.candidates and embedded.scorer is None:
+        raise UsageError("--set candidates: changes nothing where points alone are compared")
     refuse_tiny(embedded.gallery, f"split '{split}'")
     coco = source.pairs is not None and is_coco(source.pairs)
     wanted = _wanted(source, embedded, settings, coco)
@@ -173,6 +175,8 @@ def _refuse_missing(found: Measurements, wanted: Request) -> None:
 def _told(found: Measurements, settings: EvaluationSettings, hubs: dict[Side, Hubs]) -> list[str]:
     """Which options hold, in words."""
     told = []
+    if settings.candidates:
+        told.append(f"{counted(settings.candidates, 'candidate')} by cosine, ranked by the scorer")
     if settings.draws:
         draws = counted(settings.draws, "random draw")
         told.append(f"tasks: {draws} for each right item")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol, runtime_checkable
 
@@ -13,6 +13,7 @@ from torch import nn
 from trope.data.pairs import Pairs
 from trope.evaluation.gallery import Gallery, Side
 from trope.evaluation.predictions import Predicted
+from trope.evaluation.reranked import Reranked
 from trope.evaluation.scoring import Similarities, refuse_strange, some
 from trope.views import Encoded
 
@@ -22,7 +23,7 @@ class Embedded:
     """The vectors of a gallery's pictures and texts, in its order; predicted labels, if any.
 
     `remarks` is what there is to say about the split; `scorer` compares pictures with texts, where
-    that of a model is more than a cosine.
+    that of a model is more than a cosine, all pairs or `candidates` by cosine for each query.
     """
 
     gallery: Gallery
@@ -31,6 +32,7 @@ class Embedded:
     predicted: Predicted | None = field(default=None, repr=False)
     remarks: tuple[str, ...] = ()
     scorer: nn.Module | None = field(default=None, repr=False)
+    candidates: int = 0
 
     def __post_init__(self) -> None:
         refuse_strange(self.image, self.gallery.names_of("image"), "image")
@@ -39,6 +41,8 @@ class Embedded:
     @cached_property
     def similarities(self) -> Similarities:
         """How alike pictures and texts are; both directions look at the same."""
+        if self.scorer is not None and self.candidates:
+            return Reranked(self.image, self.text, self.scorer, self.candidates)
         return Similarities(self.image, self.text, self.scorer)
 
     def of(self, side: Side) -> Encoded:
@@ -49,8 +53,14 @@ class Embedded:
         """Some pictures with their texts."""
         texts = self.gallery.texts_of(images)
         predicted = None if self.predicted is None else self.predicted.take(images, texts)
-        vectors = some(self.image, images), some(self.text, texts)
-        return Embedded(self.gallery.take(images), *vectors, predicted, scorer=self.scorer)
+        return replace(
+            self,
+            gallery=self.gallery.take(images),
+            image=some(self.image, images),
+            text=some(self.text, texts),
+            predicted=predicted,
+            remarks=(),
+        )
 
 
 @dataclass(frozen=True, eq=False)

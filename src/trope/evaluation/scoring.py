@@ -95,7 +95,6 @@ class Similarities:
         if place is None:
             out[:] = found.float().cpu().numpy()
 
-
     def _scored(self, side: Side, rows: Rows) -> Float[Tensor, "rows items"]:
         if side == "image":
             return compare(self.scorer, some(self.image, rows), self.text)

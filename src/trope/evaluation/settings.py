@@ -24,7 +24,8 @@ class EvaluationSettings:
     in the semantic `space`, by default the one that the run was trained with. `labels` says whether
     labels are COCO's instances, which published PMRP figures go by. `margin` is the difference of
     shares that does not matter: within it two sides are equal (of ranks, as much of the places).
-    `threshold` is the score from which on a label counts as predicted.
+    `threshold` is the score from which on a label counts as predicted. `candidates` is how many
+    items a query's scorer ranks, nearest by cosine, as in a search; 0 for all.
     """
 
     metrics: tuple[str, ...] = ()
@@ -38,6 +39,7 @@ class EvaluationSettings:
     labels: Literal["any", "instances"] = "any"
     margin: float = LEAST
     threshold: float = THRESHOLD
+    candidates: int = 0
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -47,6 +49,8 @@ class EvaluationSettings:
             raise UsageError(f"draws: 0 (exact) or more, found {self.draws}")
         if self.folds < 0:
             raise UsageError(f"folds: a number of pictures, found {self.folds}")
+        if self.candidates < 0:
+            raise UsageError(f"candidates: 0 (all) or more, found {self.candidates}")
         if self.neighbors is not None and self.neighbors < 1:
             raise UsageError(f"neighbors: at least 1, found {self.neighbors}")
         if not 0 <= self.margin < 1:

@@ -13,7 +13,13 @@ from trope.encoders.scorers import COSINE
 from trope.errors import suggestion
 
 WORDS_ONLY = ("about", "paper", "small")  # what changes no run that is settled
-PARTS = ("image", "text", "head", "scorer", "loss")  # of what is learned, each with a rate of its own
+PARTS = (
+    "image",
+    "text",
+    "head",
+    "scorer",
+    "loss",
+)  # of what is learned, each with a rate of its own
 
 
 @dataclass(frozen=True)

@@ -158,9 +158,7 @@ def _padded(values: Packed, fabric: Fabric) -> Packed:
     longest: Any = fabric.all_reduce(length, reduce_op="max")
     more = int(longest) - encoded.locals.shape[1]
     present = None if encoded.present is None else pad(encoded.present, (0, more))
-    return unpacked(
-        replace(encoded, locals=pad(encoded.locals, (0, 0, 0, more)), present=present)
-    )
+    return unpacked(replace(encoded, locals=pad(encoded.locals, (0, 0, 0, more)), present=present))
 
 
 def _all(value: Tensor | None, fabric: Fabric) -> Tensor | None:

@@ -36,8 +36,8 @@ def aligned(
     temperature: float,
 ) -> Float[Tensor, "n c l s"]:
     """z of all words with all images; padding is zeros, changes nothing and gets no meaning."""
-    found: Tensor = _Aligned.apply(regions, words, weight, bias, temperature)
-    return found
+    function: Any = _Aligned.apply
+    return torch.as_tensor(function(regions, words, weight, bias, temperature))
 
 
 class _Aligned(torch.autograd.Function):
@@ -61,8 +61,8 @@ class _Aligned(torch.autograd.Function):
     def backward(ctx: Any, *outputs: Any) -> Any:
         """Gradients of regions, words, weight and bias."""
         regions, words, weight, unit, lengths = ctx.saved_tensors
-        flat, (n, c, l) = words.flatten(0, 1), outputs[0].shape[:3]
-        reaching = outputs[0].reshape(n * c * l, -1)
+        flat, (n, c, count) = words.flatten(0, 1), outputs[0].shape[:3]
+        reaching = outputs[0].reshape(n * c * count, -1)
         found, shares, long = attended(regions, unit, ctx.temperature)
         apart = found - flat
         by_apart = (reaching @ (2 * weight)).view_as(apart).mul_(apart)
@@ -74,9 +74,9 @@ class _Aligned(torch.autograd.Function):
         by_shares = torch.bmm(by_sum, regions.transpose(1, 2))
         by_regions = torch.bmm(shares.transpose(1, 2), by_sum)
         by_unit = _through_softmax(shares, by_shares, ctx.temperature)
-        by_products = _through_lengths(by_unit, unit, lengths, (n, c, l))
+        by_products = _through_lengths(by_unit, unit, lengths, (n, c, count))
         by_words = by_words + torch.mm(
-            by_products.transpose(0, 1).reshape(c * l, -1), regions.flatten(0, 1)
+            by_products.transpose(0, 1).reshape(c * count, -1), regions.flatten(0, 1)
         )
         by_regions = by_regions.baddbmm_(by_products.transpose(1, 2), flat.expand(n, -1, -1))
         return by_regions, by_words.view_as(words), by_weight, reaching.sum(dim=0), None
@@ -86,13 +86,13 @@ def over_words(
     regions: Regions, words: Words
 ) -> tuple[Float[Tensor, "n words r"], Float[Tensor, "n c 1 r"]]:
     """U, and what it was multiplied by: one over the length of each region's products."""
-    n, (c, l) = len(regions), words.shape[:2]
+    n, (c, count) = len(regions), words.shape[:2]
     products = torch.mm(words.flatten(0, 1), regions.flatten(0, 1).T)
-    products = products.view(c, l, n, -1).permute(2, 0, 1, 3).contiguous()
+    products = products.view(c, count, n, -1).permute(2, 0, 1, 3).contiguous()
     products = functional.leaky_relu_(products, SLOPE)
     lengths = products.square().sum(dim=2, keepdim=True).sqrt_()
     lengths = lengths.masked_fill_(lengths < SHORTEST, torch.inf).reciprocal_()
-    return products.mul_(lengths).view(n, c * l, -1), lengths
+    return products.mul_(lengths).view(n, c * count, -1), lengths
 
 
 def attended(

@@ -49,7 +49,7 @@ def alike(lengths: Int[Tensor, " m"], most: int) -> list[Int[Tensor, " c"]]:
     kinds = lengths.clamp(min=1).double().log().div(math.log(RATIO)).floor().long()
     order = torch.argsort(kinds, stable=True)
     counts = torch.unique_consecutive(kinds[order], return_counts=True)[1].tolist()
-    found = []
+    found: list[Tensor] = []
     for some in torch.split(order, counts):
         longest = max(1, int(lengths[some].max()))
         found += torch.split(some, max(1, most // longest))

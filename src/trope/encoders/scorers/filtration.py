@@ -31,7 +31,7 @@ from trope.views import Encoded
 class Saf(Alignment):
     """A weighted sum of a pair's similarity vectors, which leaves out what does not matter."""
 
-    def module(self, dimensions: int) -> Filtration:
+    def module(self, dimensions: int) -> nn.Module:
         """With new weights."""
         return Filtration(dimensions, self)
 
@@ -40,7 +40,7 @@ class Saf(Alignment):
 class Sgraf(Sgr):
     """The mean of the scores of SGR and SAF."""
 
-    def module(self, dimensions: int) -> Both:
+    def module(self, dimensions: int) -> nn.Module:
         """With new weights."""
         saf = Saf(size=self.size, temperature=self.temperature)
         return Both(super().module(dimensions), saf.module(dimensions))

@@ -21,6 +21,7 @@ from trope.encoders.scorers.scorer import Nodes, Scorer
 from trope.encoders.scorers.settings import Alignment, check_least
 from trope.maths import softmax
 
+
 @dataclass(frozen=True)
 class Sgr(Alignment):
     """Reasoning over the graph of a pair's similarity vectors, in so many `steps`."""
@@ -31,7 +32,7 @@ class Sgr(Alignment):
         super().__post_init__()
         check_least(steps=self.steps)
 
-    def module(self, dimensions: int) -> GraphReasoning:
+    def module(self, dimensions: int) -> nn.Module:
         """With new weights."""
         return GraphReasoning(dimensions, self)
 
@@ -51,7 +52,8 @@ class GraphReasoning(Scorer):
         *first, last = self.steps
         for step in first:
             vectors = step(vectors, vectors, absent)
-        return last(vectors[:, :1], vectors, absent).view(n, c, size)
+        found: Tensor = last(vectors[:, :1], vectors, absent)
+        return found.view(n, c, size)
 
 
 class Reasoning(nn.Module):
@@ -73,4 +75,5 @@ class Reasoning(nn.Module):
         both = self.key.weight.T @ self.query.weight  # of keys from queries, as of a linear map
         asked = nn.functional.linear(asking, both, self.query.bias @ self.key.weight)
         edges = torch.bmm(asked, vectors.transpose(1, 2)).masked_fill(absent, -torch.inf)
-        return self.graph(torch.bmm(softmax(edges), vectors)).relu()
+        found: Tensor = self.graph(torch.bmm(softmax(edges), vectors))
+        return found.relu()
