@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from bench import (
+    daa,
     decoding,
     duplicates,
     evaluation,
@@ -49,6 +50,7 @@ FAMILIES: dict[str, dict[str, Case]] = {
     "evaluation": evaluation.CASES,
     "weights": weights.CASES,
     "scorers": scorers.CASES,
+    "daa": daa.CASES,
 }
 
 

@@ -15,7 +15,8 @@ class Encoded:
 
     `residuals` is what made the senses differ, before they were added to the shared vector. A model
     that compares parts (cells, words) keeps them as `locals`, of length one; `present` marks the
-    real ones where some are padding, which is zeros.
+    real ones where some are padding, which is zeros. With `log_sigma` an item is a normal
+    distribution around its mean, of these logarithms of standard deviations.
     """
 
     mean: Float[Tensor, "n d"]
@@ -23,6 +24,7 @@ class Encoded:
     residuals: Float[Tensor, "n k d"] | None = None
     locals: Float[Tensor, "n l d"] | None = None
     present: Bool[Tensor, "n l"] | None = None
+    log_sigma: Float[Tensor, "n d"] | None = None
 
     def take(self, rows: Int[Tensor, " rows"] | slice) -> Encoded:
         """Chosen items, by number or from one to another."""
@@ -62,7 +64,9 @@ class View:
     image's texts then each text's images, of mean one; of `hubs`, with pairs on the diagonal.
 
     `scores` are those of a model that compares images with texts itself, images in rows; of others
-    they follow from the points.
+    they follow from the points. Times `odds`, where there are any, they are logarithms of the odds
+    that image and text match. `relevance` is how much the text of a column says the same as the
+    texts of a row's image.
     """
 
     image: Encoded
@@ -75,3 +79,5 @@ class View:
     negatives: Float[Tensor, "2 n n"] | None = None
     hubs: Float[Tensor, "n n"] | None = None
     scores: Float[Tensor, "n n"] | None = None
+    odds: Float[Tensor, ""] | None = None
+    relevance: Float[Tensor, "n n"] | None = None

@@ -13,6 +13,15 @@ from PIL import Image
 
 import trope
 from trope.data.pairs import Pairs
+from trope.encoders import HeadSettings
+from trope.encoders.content import Encoder
+from trope.encoders.heads import head
+from trope.encoders.model import Tower
+
+
+def placed(encoder: Encoder, settings: HeadSettings) -> Tower:
+    """An encoder with the head that settings ask for."""
+    return Tower(encoder, head(encoder.whole, encoder.part, settings))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from trope.encoders.content import Content
-from trope.encoders.heads import Linear, PieNet, head
+from trope.encoders.heads import Linear, PieNet, attention, head
 from trope.encoders.settings import HeadSettings
 from trope.losses.penalties import diversity
 from trope.views import View
@@ -96,7 +96,7 @@ def test_attention_ignores_padding() -> None:
     net, items = pie_net(3), content(1, [4, 2, 1], longest=4)
     assert items.parts is not None
     assert items.present is not None
-    shares = net.attention(items.parts, items.present)
+    shares = attention(net.look, net.weigh, items.parts, items.present)
     torch.testing.assert_close(shares.sum(dim=1), torch.ones(3, 3, dtype=torch.float64))
     assert (shares[~items.present] == 0).all()
     assert (shares[items.present] > 0).all()

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from encoder_samples import placed
 
 from trope.encoders import HeadSettings, Model, TextSettings, encode
 from trope.encoders.frozen import Frozen
@@ -16,7 +17,7 @@ VALUES = torch.randn(9, 4, 5, generator=torch.Generator().manual_seed(0))
 
 def tower(senses: int = 1, dropout: float = 0.0) -> Tower:
     torch.manual_seed(1)
-    return Tower(Frozen(5, dropout, unit=False), HeadSettings(size=6, senses=senses))
+    return placed(Frozen(5, dropout, unit=False), HeadSettings(size=6, senses=senses))
 
 
 @pytest.mark.parametrize("senses", [1, 3])
@@ -53,7 +54,7 @@ def test_the_mode_is_restored_after_an_error() -> None:
 
 def test_a_model_encodes_both_sides_at_once() -> None:
     torch.manual_seed(2)
-    text = Tower(Gru(8, TextSettings(words=3, hidden=4)), HeadSettings(size=6))
+    text = placed(Gru(8, TextSettings(words=3, hidden=4)), HeadSettings(size=6))
     model, words = Model(tower(), text), Words.of([np.array([2, 3]), np.array([4])])
     tokens = next(words.batches([np.array([1, 0])], None))
     images, texts = model((VALUES[:2],), tokens)

@@ -6,12 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from encoder_samples import data_set, write_pictures
+from encoder_samples import data_set, placed, write_pictures
 from torch import nn
 
 from trope.data.pairs import Pairs
 from trope.encoders import HeadSettings, ImageSettings, Plan, TextSettings
-from trope.encoders.model import Tower
 from trope.encoders.tuned import Tuned
 from trope.errors import UsageError
 from trope.features import backbone, features
@@ -139,7 +138,7 @@ def test_every_weight_that_is_trained_gets_a_gradient(
     model: str, senses: int, request: pytest.FixtureRequest
 ) -> None:
     name = "efficientnet-lite0" if model == "lite0" else str(request.getfixturevalue(model))
-    tower = Tower(Tuned(name, dropout=0.1), HeadSettings(4, senses)).train()
+    tower = placed(Tuned(name, dropout=0.1), HeadSettings(4, senses)).train()
     size = tower.encoder.size
     mean, points, _ = tower(torch.randint(0, 256, (2, size, size, 3), dtype=torch.uint8))
     (mean if points is None else points).sum().backward()

@@ -5,13 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from encoder_samples import data_set
+from encoder_samples import data_set, placed
 from torch import nn
 
 from trope.data.text import TextPreparation
 from trope.encoders import HeadSettings, Plan, TextSettings
 from trope.encoders.inputs import Words
-from trope.encoders.model import Tower
 from trope.encoders.sentences import TunedSentences, pieces
 from trope.features.sentences import sentence_encoder
 
@@ -69,7 +68,7 @@ def test_gradients_reach_the_words(tuned: TunedSentences) -> None:
 
 @pytest.mark.parametrize("senses", [1, 2])
 def test_every_weight_that_is_trained_gets_a_gradient(tuned: TunedSentences, senses: int) -> None:
-    tower = Tower(tuned, HeadSettings(4, senses)).train()
+    tower = placed(tuned, HeadSettings(4, senses)).train()
     mean, points, _ = tower(*batch(pieces(TEXTS, "minilm", 150)))
     (mean if points is None else points).sum().backward()
     learned = [(name, p) for name, p in tower.named_parameters() if p.requires_grad]

@@ -32,6 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         trained("neighborhoods", place / "data", place / "plain", NEAR)
         weight = 'weight={name = "ess", share = 0.6}'
         trained("angular", place / "data", place / "weighed", NEAR, weight)
+        trained("pcme", place / "data", place / "spread")
     return place
 
 
@@ -144,3 +145,34 @@ def test_even_weights_count_as_all_pairs() -> None:
     assert effective(np.ones(7)) == 1
     with pytest.raises(ValueError, match="pairs must be at least 1"):
         WeightsSettings(pairs=0)
+
+
+def test_a_run_of_distributions_tells_what_it_is_certain_of(folder: Path, tmp_path: Path) -> None:
+    """Images once, though they have two texts; the same numbers as the model's own."""
+    found, document = explain_run(folder / "spread", tmp_path / "out", settings=WeightsSettings(3))
+    known = weigh_run(folder / "spread")
+    assert known.image.log_sigma is not None
+    assert known.text.log_sigma is not None
+    images, texts = found.certainties
+    assert (images.count, texts.count) == (48, 96)
+    spread = known.text.log_sigma.mean(dim=1).numpy()
+    order = np.argsort(spread)
+    told = known.pairs.flat_texts()[0].to_pylist()
+    for cards, chosen in ((texts.most, order[:3]), (texts.least, order[::-1][:3])):
+        assert [one.text for one in cards] == [told[known.train.texts[i]] for i in chosen]
+        assert [one.note for one in cards] == [f"mean log σ {spread[i]:.3f}" for i in chosen]
+    assert texts.mean == pytest.approx(float(spread.mean()), abs=1e-5)
+    assert len({one.id for one in images.most}) == 3
+    assert [one["side"] for one in document["certainty"]] == ["images", "texts"]
+    page = (tmp_path / "out" / "index.html").read_text()
+    for words in ("Most certain images", "Least certain texts", texts.least[0].note):
+        assert words in page
+    table = pyarrow.parquet.read_table(tmp_path / "out" / "weights.parquet")
+    np.testing.assert_allclose(table.column("log sigma text").to_numpy(), spread, atol=1e-5)
+
+
+def test_a_run_of_points_says_nothing_of_certainty(folder: Path, tmp_path: Path) -> None:
+    found, document = explain_run(folder / "plain", tmp_path / "out", settings=WeightsSettings(2))
+    assert found.certainties == ()
+    assert document["certainty"] == []
+    assert "certain" not in (tmp_path / "out" / "index.html").read_text()

@@ -12,6 +12,8 @@ from torch import Tensor
 from trope.maths import normalize
 from trope.views import Encoded, Near, View
 
+ODDS = torch.tensor(6.0, dtype=torch.float64)
+
 Term = Callable[[float, Sequence[tuple[float, float]], int], float]
 
 
@@ -37,7 +39,8 @@ def batch(n: int, senses: int = 1, kinds: int = 100, seed: int = 0) -> View:
         items(n, senses, random), items(n, senses, random), other[:, None] == image[None, :]
     )
     meaning, look = (torch.randn(n, 4, generator=random, dtype=torch.float64) for _ in range(2))
-    return View(items(n, senses, random), items(n, senses, random), same, near, meaning, look)
+    sides = items(n, senses, random), items(n, senses, random)
+    return View(*sides, same, near, meaning, look, odds=ODDS)
 
 
 batches = st.builds(

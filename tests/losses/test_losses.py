@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from batches import batch, items
+from batches import ODDS, batch, items
 from torch import Tensor
 from torch.func import functional_call
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -21,6 +21,7 @@ from trope.losses.angular import Angular
 from trope.losses.hal import HAL
 from trope.losses.infonce import InfoNCE
 from trope.losses.npairs import NPairs
+from trope.losses.pcme import PCME
 from trope.losses.siglip import SigLIP
 from trope.losses.soft_targets import SoftTargets
 from trope.losses.structure import Structure
@@ -37,6 +38,7 @@ CASES: dict[str, Callable[[], Loss]] = {
     "neighborhoods": lambda: Angular(text=0.2, image=0.3),
     "hal": HAL,
     "npairs": NPairs,
+    "pcme": lambda: PCME(kl=0.0),
     "infonce": InfoNCE,
     "siglip": SigLIP,
     "soft-targets": SoftTargets,
@@ -86,6 +88,8 @@ def test_settings_are_read_strictly_and_back(name: str) -> None:
         ("soft-targets", {"temperature": 0.2}),
         ("soft-targets", {"cross": -1.0}),
         ("structure", {"largest": 0}),
+        ("pcme", {"kl": -1.0}),
+        ("pcme", {"samples": 0}),
     ],
 )
 def test_bad_settings_are_one_line(name: str, settings: dict[str, Any]) -> None:
@@ -102,6 +106,8 @@ def test_a_missing_part_is_named(name: str) -> None:
         return
     with pytest.raises(ValueError, match="|".join(loss.needs)):
         loss(bare)
+    if name == "pcme":
+        bare = replace(bare, odds=view.odds)  # which are the model's, not the batch's
     assert loss.eval()(bare).shape == (3,)  # validation looks at the pairs alone
 
 
@@ -150,6 +156,7 @@ def test_the_order_of_pairs_does_not_matter(name: str) -> None:
         near,
         view.meaning[order],
         view.look[order],
+        odds=view.odds,
     )
     assert torch.allclose(loss(other), loss(view)[order])
 
@@ -168,7 +175,7 @@ def test_gradients(name: str, senses: int) -> None:
         image, text, near_image, near_text = sides(vectors)
         assert view.near is not None
         near = Near(near_image, near_text, view.near.same)
-        inputs = View(image, text, view.same, near, view.meaning, view.look)
+        inputs = View(image, text, view.same, near, view.meaning, view.look, odds=ODDS)
         return functional_call(loss, dict(zip(parameters, values, strict=True)), (inputs,))
 
     random = torch.Generator().manual_seed(4)
@@ -188,7 +195,7 @@ def orthogonal(n: int, own: float, other: float) -> View:
     eye = torch.eye(n, dtype=torch.bool)
     near = Near(Encoded(near_image), Encoded(near_text), torch.zeros_like(eye))
     teacher = torch.eye(n, dtype=torch.float64)
-    return View(Encoded(image), Encoded(text), eye, near, teacher, teacher)
+    return View(Encoded(image), Encoded(text), eye, near, teacher, teacher, odds=ODDS)
 
 
 @every
@@ -224,7 +231,7 @@ def test_learning_improves_the_ranking(name: str) -> None:
     for _ in range(40):
         image, text = normalize(vectors)
         near = Near(Encoded(image[turn]), Encoded(text[turn]), eye[turn])
-        view = View(Encoded(image), Encoded(text), eye, near, meaning, look)
+        view = View(Encoded(image), Encoded(text), eye, near, meaning, look, odds=ODDS.float())
         optimizer.zero_grad()
         loss(view).mean().backward()
         optimizer.step()
@@ -242,7 +249,9 @@ def extreme(kind: str) -> tuple[View, Tensor]:
     vectors.requires_grad_()
     image, text, *near = (Encoded(one) for one in normalize(vectors))
     same = torch.eye(n, dtype=torch.bool) if kind != "same" else torch.ones(n, n, dtype=torch.bool)
-    return View(image, text, same, Near(*near, same), torch.zeros(n, 3), torch.ones(n, 2)), vectors
+    teachers = torch.zeros(n, 3), torch.ones(n, 2)
+    view = View(image, text, same, Near(*near, same), *teachers, odds=ODDS.float())
+    return view, vectors
 
 
 @every
@@ -278,7 +287,7 @@ def test_memory_grows_with_the_square_of_the_batch(name: str, senses: int) -> No
     for one in (leaf.mean, leaf.points):
         if one is not None:
             one.requires_grad_()
-    view = View(leaf, view.text, view.same, view.near, view.meaning, view.look)
+    view = replace(view, image=leaf)
     with Largest() as largest:
         loss(view).mean().backward()
     assert largest.size <= senses**2 * n * (n + 1)

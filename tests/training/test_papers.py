@@ -23,6 +23,9 @@ NEEDS: dict[str, set[str]] = {
     "structure-image": {"near-image"},
     "soft-targets": {"meaning", "look"},
     "angular": set(),
+    "pcme": {"odds"},
+    "pcme-daa": {"odds", "relevance"},
+    "vse-daa": {"relevance"},
 }
 
 

@@ -61,6 +61,8 @@ CASES = {
     "neighborhoods": Case("neighborhoods", [*planted.PRECOMPUTED, "text.bidirectional=true"]),
     "infonce": Case("infonce", planted.PRECOMPUTED),
     "pvse": Case("pvse", planted.PRECOMPUTED),
+    "pcme": Case("pcme", [*planted.PRECOMPUTED, "loss.uniformity=0.1"]),
+    "daa": Case("vse-daa", planted.PRECOMPUTED),
     "rank": Case("mithun", planted.PRECOMPUTED),
     "distance": Case("distance-weighted", planted.PRECOMPUTED),
     "random": Case("random-weights", planted.PRECOMPUTED),

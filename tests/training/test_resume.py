@@ -55,9 +55,12 @@ def stop(recipe: str, data: Path, out: Path, number: signal.Signals) -> None:
     assert not read_tensors(state)[1]["progress"]["finished"]
 
 
-@pytest.mark.parametrize("recipe", ["neighborhoods", "discrepancy"])
+@pytest.mark.parametrize("recipe", ["neighborhoods", "discrepancy", "pcme-daa"])
 def test_a_stopped_run_goes_on_as_if_nothing_had_happened(tmp_path: Path, recipe: str) -> None:
-    """With weights, the bank of embeddings too, which is written while steps are made."""
+    """With weights, the bank of embeddings too, which is written while steps are made.
+
+    Samples of distributions are drawn anew as they were.
+    """
     data = planted.write(tmp_path / "data")
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     assert started(recipe, data, whole).wait(120) == 0

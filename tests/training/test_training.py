@@ -22,9 +22,9 @@ SHORT = [*planted.PRECOMPUTED, "training.epochs=3"]
 NAMES = [
     "amrani", "angular", "combined-stats", "discrepancy", "distance-weighted", "diversity", "hal",
     "hard-negative", "infonce", "mithun", "neighborhoods", "neighborhoods-image",
-    "neighborhoods-triplet", "pvse", "pvse-angular", "pvse-neighborhoods",
+    "neighborhoods-triplet", "pcme", "pcme-daa", "pvse", "pvse-angular", "pvse-neighborhoods",
     "pvse-neighborhoods-triplet", "random-weights", "siglip", "soft-targets", "structure-gt",
-    "structure-image", "structure-text", "triplet", "uniform-lambda",
+    "structure-image", "structure-text", "triplet", "uniform-lambda", "vse-daa",
 ]  # fmt: skip
 
 
@@ -96,6 +96,11 @@ def test_a_finished_run_is_left_as_it_is(pairs: Pairs, tmp_path: Path) -> None:
         (["weight.name=hubs"], "gives weights of hubs, which loss 'angular' does not take"),
         (["penalties.diversty=1.0"], "no penalty 'diversty'; did you mean 'diversity'"),
         (["training.batch=1"], "batch must be at least 2"),
+        (["daa.wieght=1"], "no option 'wieght'; did you mean 'weight'"),
+        (["daa.relevance=meteor"], "expected one of cider, bleu, rouge, mean"),
+        (["loss={name='pcme'}"], "loss 'pcme': is of how likely a match is; set scorer.name=match"),
+        (["scorer.name=match", "head.senses=2"], "set head.senses=1"),
+        (["scorer.name=match", "scorer.samples=0"], "samples must be at least 1"),
         (["text.encoder=lstm"], "expected one of gru, sentence"),
     ],
 )

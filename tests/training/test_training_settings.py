@@ -247,6 +247,9 @@ IDLE = [
     ("angular", ["neighbors.k=3"], "with a loss that takes no neighbors"),
     ("neighborhoods-image", ["neighbors.space=sentence"], "where no space of texts is used"),
     ("angular", ["penalties.mmd=0.1"], "with one sense an item"),
+    ("angular", ["scorer.samples=3"], "with scorer.name=cosine"),
+    ("pcme", ["penalties.mmd=0.1"], "with one sense an item"),
+    ("pcme", ["scorer.form=closed", "scorer.samples=3"], "where nothing is sampled"),
 ]
 
 
@@ -267,6 +270,8 @@ def test_what_another_part_looks_at_is_not_idle() -> None:
     soft = resolve(load_recipe("soft-targets"), [], 5)
     assert "neighbors.space" not in idle_settings(soft)
     assert "neighbors.k" in idle_settings(soft)
+    spread = resolve(load_recipe("pcme"), [], 5)
+    assert not {"head.attention", "image.grid", "scorer.samples"} & idle_settings(spread).keys()
 
 
 def test_what_a_recipe_sets_in_vain_is_told(

@@ -144,6 +144,9 @@ def _weights(run: Path, asked: Asked) -> Document:
     table("", ["mean ± deviation", *found.measures], rows)
     ranks = ", ".join(f"{words} {found.correlations[kind]:.3f}" for kind, words in kinds.items())
     say(f"Spearman's correlation of the two: {ranks}")
+    for one in found.certainties:
+        ends = [f"'{cards[0].id}' ({cards[0].note})" for cards in (one.most, one.least) if cards]
+        say(f"Most and least certain of {one.count:,} {one.side}: {', '.join(ends)}")
     say(f"The page: {asked.out / 'index.html'}; its numbers: {asked.out / 'weights.json'}")
     return document
 

@@ -33,6 +33,15 @@ def training_ratio(pairs: Pairs, ratio: float, seed: int = 0) -> Pairs:
     return pairs.where(~train | _first_rows(train, ratio, seed))
 
 
+def training_images(pairs: Pairs, count: int, seed: int = 0) -> Pairs:
+    """Keep so many training rows, all if there are no more; other splits stay whole."""
+    if count < 1:
+        raise ValueError(f"a number of training rows is 1 or more, not {count}")
+    train = np.asarray(pairs.column("split").to_numpy(zero_copy_only=False) == "train")
+    share = min(1.0, count / max(int(train.sum()), 1))
+    return pairs.where(~train | _first_rows(train, share, seed))
+
+
 def _pictures(pairs: Pairs) -> Int[np.ndarray, " rows"]:
     """A number per image; a row without one stands alone."""
     numbers = image_codes(pairs)

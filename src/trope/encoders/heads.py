@@ -51,27 +51,31 @@ class PieNet(nn.Module):
         """The item's K points, their residuals, and the mean of the points."""
         if content.parts is None:
             raise ValueError("several senses need the parts of an item")
-        attention = self.attention(content.parts, content.present)
-        attended = attention.transpose(1, 2) @ content.parts
+        weights = attention(self.look, self.weigh, content.parts, content.present)
+        attended = weights.transpose(1, 2) @ content.parts
         residuals = self.dropout(torch.sigmoid(self.gather(attended)))
         points = self.norm(self.map(content.whole)[:, None] + residuals)
         points = there(normalize(points), content)
         return Encoded(normalize(points.sum(dim=1)), points, there(residuals, content))
 
-    def attention(
-        self, parts: Float[Tensor, "n l c"], present: Bool[Tensor, "n l"] | None
-    ) -> Float[Tensor, "n l k"]:
-        """How much each head looks at each part; nothing at padding."""
-        if present is None:
-            return torch.softmax(self.weigh(torch.tanh(self.look(parts))), dim=1)
-        real = self.weigh(torch.tanh(self.look(parts[present])))  # padding costs nothing
-        scores = real.new_full((*present.shape, real.shape[1]), torch.finfo(real.dtype).min)
-        scores[present] = real
-        return torch.softmax(scores, dim=1)
+
+def attention(
+    look: nn.Linear,
+    weigh: nn.Linear,
+    parts: Float[Tensor, "n l c"],
+    present: Bool[Tensor, "n l"] | None,
+) -> Float[Tensor, "n l k"]:
+    """How much each head looks at each part; nothing at padding."""
+    if present is None:
+        return torch.softmax(weigh(torch.tanh(look(parts))), dim=1)
+    real = weigh(torch.tanh(look(parts[present])))  # padding costs nothing
+    scores = real.new_full((*present.shape, real.shape[1]), torch.finfo(real.dtype).min)
+    scores[present] = real
+    return torch.softmax(scores, dim=1)
 
 
 def head(whole: int, part: int, settings: HeadSettings) -> Linear | PieNet:
-    """The head that settings ask for; one sense is the plain linear map."""
+    """The head of points that settings ask for; one sense is the plain linear map."""
     if settings.senses == 1:
         return Linear(whole, settings)
     return PieNet(whole, part, settings)

@@ -7,11 +7,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from trope.encoders.content import Encoder
-from trope.encoders.fragments import Fragments
-from trope.encoders.heads import head
 from trope.encoders.inputs import Inputs, Items, Tensors
 from trope.encoders.joining import Packed, join, packed, unpacked
-from trope.encoders.settings import HeadSettings
+from trope.encoders.scorers.comparing import Comparing
 from trope.similarity import similarity
 from trope.views import Encoded
 
@@ -19,12 +17,9 @@ from trope.views import Encoded
 class Tower(nn.Module):
     """One modality: from what its inputs give to points of the joint space, or to parts."""
 
-    def __init__(
-        self, encoder: Encoder, settings: HeadSettings, fragments: Fragments | None = None
-    ) -> None:
+    def __init__(self, encoder: Encoder, head: nn.Module) -> None:
         super().__init__()
-        self.encoder = encoder
-        self.head = fragments or head(encoder.whole, encoder.part, settings)
+        self.encoder, self.head = encoder, head
 
     def forward(self, *inputs: Tensor) -> Packed:
         """Encoded items, as plain tensors: wrappers of modules cannot look into records."""
@@ -37,7 +32,7 @@ class Model(nn.Module):
     `scorer(image, text)` says how alike encoded items are, where a cosine does not.
     """
 
-    def __init__(self, image: Tower, text: Tower, scorer: nn.Module | None = None) -> None:
+    def __init__(self, image: Tower, text: Tower, scorer: Comparing | None = None) -> None:
         super().__init__()
         self.image, self.text, self.scorer = image, text, scorer
 
@@ -69,7 +64,7 @@ def encode(
 
 
 @torch.no_grad()
-def compare(scorer: nn.Module | None, image: Encoded, text: Encoded) -> Float[Tensor, "n m"]:
+def compare(scorer: Comparing | None, image: Encoded, text: Encoded) -> Float[Tensor, "n m"]:
     """Every image with every text as the model compares them, as it does in use."""
     if scorer is None:
         return similarity(image, text)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from jaxtyping import Int
+from torch import nn
 
 from trope.data.digests import distinct, image_digests
 from trope.data.pairs import Pairs
@@ -19,10 +20,13 @@ from trope.encoders.content import Encoder
 from trope.encoders.fragments import Fragments
 from trope.encoders.frozen import Frozen
 from trope.encoders.gru import Gru
+from trope.encoders.heads import head
 from trope.encoders.inputs import Inputs, Rows, Tokens, Words, stored
 from trope.encoders.model import Model, Tower
+from trope.encoders.normal import Normal
 from trope.encoders.pixels import Pixels
 from trope.encoders.scorers import COSINE, build_scorer, scorer_settings
+from trope.encoders.scorers.matching import Match
 from trope.encoders.sentences import TunedSentences, pieces
 from trope.encoders.settings import HeadSettings, ImageSettings, TextSettings
 from trope.encoders.tuned import Tuned, tunable
@@ -74,8 +78,8 @@ class Plan:
 
     @property
     def parts(self) -> bool:
-        """Whether encoders are to look at the parts of items."""
-        return self.head.senses > 1 or self.fragments
+        """Whether encoders are to look at the parts of items: cells, words."""
+        return self.head.senses > 1 or scorer_settings(self.scorer) is not None
 
     def model(self, seed: int) -> Model:
         """A model with new weights, which follow from the seed alone.
@@ -141,14 +145,20 @@ class Plan:
         with _own_numbers(seed, f"{side} encoder"):
             made = encoder()
         with _own_numbers(seed, f"{side} head"):
-            return Tower(made, self.head, self._fragments(made, side))
+            return Tower(made, self._head(made, side))
 
-    def _fragments(self, encoder: Encoder, side: str) -> Fragments | None:
-        """A head that keeps parts, where they are compared; states of a GRU need no other map."""
-        if not self.fragments:
-            return None
-        own = isinstance(encoder, Gru)
-        return Fragments(encoder.part, self.head, mapped=not own, normed=side == "image")
+    def _head(self, encoder: Encoder, side: str) -> nn.Module:
+        """Parts to compare, distributions, several senses, or the plain linear map.
+
+        States of a GRU are parts that need no other map.
+        """
+        if self.fragments:
+            own = isinstance(encoder, Gru)
+            return Fragments(encoder.part, self.head, mapped=not own, normed=side == "image")
+        chosen = scorer_settings(self.scorer)
+        if isinstance(chosen, Match):
+            return Normal(encoder.whole, encoder.part, self.head, chosen.log_sigma)
+        return head(encoder.whole, encoder.part, self.head)
 
     def _image_encoder(self) -> Encoder:
         if self.image.encoder == "tuned":

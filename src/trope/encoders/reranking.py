@@ -11,9 +11,10 @@ from typing import Literal, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
-from torch import Tensor, nn
+from torch import Tensor
 
 from trope.encoders.model import compare
+from trope.encoders.scorers.comparing import Comparing
 from trope.similarity import similarity
 from trope.views import Encoded
 
@@ -32,7 +33,7 @@ def candidates(queries: Encoded, items: Encoded, k: int) -> Int[Tensor, "queries
 
 
 def rerank(
-    scorer: nn.Module | None,
+    scorer: Comparing | None,
     queries: Encoded,
     items: Encoded,
     found: Int[Tensor, "queries k"],
@@ -52,7 +53,7 @@ def rerank(
 
 
 def _scored(
-    scorer: nn.Module | None, query: Encoded, items: Encoded, side: str
+    scorer: Comparing | None, query: Encoded, items: Encoded, side: str
 ) -> Float[Tensor, " k"]:
     if side == "image":
         return compare(scorer, query, items)[0]

@@ -8,9 +8,9 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int
-from torch import nn
 
 from trope.data.pairs import Pairs
+from trope.encoders.scorers.comparing import Comparing
 from trope.evaluation.gallery import Gallery, Side
 from trope.evaluation.predictions import Predicted
 from trope.evaluation.reranked import Reranked
@@ -31,7 +31,7 @@ class Embedded:
     text: Encoded = field(repr=False)
     predicted: Predicted | None = field(default=None, repr=False)
     remarks: tuple[str, ...] = ()
-    scorer: nn.Module | None = field(default=None, repr=False)
+    scorer: Comparing | None = field(default=None, repr=False)
     candidates: int = 0
 
     def __post_init__(self) -> None:

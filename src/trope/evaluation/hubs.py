@@ -12,7 +12,7 @@ in their papers' forms.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 from typing import Literal, TypeAlias, get_args
@@ -35,8 +35,8 @@ WEIGHT, WEIGHTS = 0.75, (0.25, 0.5, 0.75, 1.0)
 NEAREST, NUMBERS = 16, (4, 16, 64)
 
 Scores: TypeAlias = Float32[np.ndarray, "rows items"]
-Blocks: TypeAlias = Iterator[Float[Tensor, "_bank items"]]
-Compared: TypeAlias = Callable[[Encoded, Encoded], Float[Tensor, "bank items"]]
+Block: TypeAlias = Float[Tensor, "bank items"]
+Compare: TypeAlias = Callable[[Encoded, Encoded], Float[Tensor, "bank items"]]
 
 
 @dataclass(frozen=True)
@@ -100,44 +100,49 @@ class Correction:
 
 
 def correction(
-    bank: Encoded, items: Encoded, settings: Hubs, compared: Compared = similarity
+    bank: Encoded,
+    items: Encoded,
+    settings: Hubs,
+    compare: Compare = similarity,
+    room: int = 1,
 ) -> Correction | None:
-    """What a bank of training queries says about the items; None if no method is chosen."""
+    """What a bank of training queries says about the items; None if no method is chosen.
+
+    `compare` gives the scores of queries with items, and holds `room` numbers for each.
+    """
     if settings.method == "none":
         return None
-    chosen, blocks = settings.default(), _blocks(bank, items, compared)
+    chosen, blocks = settings.default(), _blocks(bank, items, compare, room)
     if chosen.method == "nnn":
-        wanted = min(int(chosen.nearest or NEAREST), len(bank.mean))
-        return Correction(_nearest_means(blocks, len(items.mean), chosen, wanted))
-    bias, hubs = _softened(blocks, len(items.mean), float(chosen.strength or BETA))
+        return Correction(_nearest_means(blocks, chosen))
+    bias, hubs = _softened(blocks, float(chosen.strength or BETA))
     return Correction(bias, hubs if chosen.method == "qb-norm" else None)
 
 
 def _softened(
-    blocks: Blocks, count: int, beta: float
+    blocks: Iterable[Block], beta: float
 ) -> tuple[Float32[np.ndarray, " items"], Bool[np.ndarray, " items"]]:
     """A soft maximum of each item's scores with the bank, and which items are some query's best."""
-    total = torch.full((count,), -torch.inf, dtype=torch.float64)
-    hubs = torch.zeros(count, dtype=torch.bool)
+    total, hubs = torch.tensor(-torch.inf, dtype=torch.float64), torch.tensor(False)
     for scores in blocks:
-        hubs[scores.argmax(dim=1)] = True
+        best = torch.zeros(scores.shape[1], dtype=torch.bool)
+        best[scores.argmax(dim=1)] = True
+        hubs = hubs | best
         total = torch.logaddexp(total, (beta * scores.double()).logsumexp(dim=0))
     return (total / beta).float().numpy(), hubs.numpy()
 
 
-def _nearest_means(
-    blocks: Blocks, count: int, settings: Hubs, wanted: int
-) -> Float32[np.ndarray, " items"]:
+def _nearest_means(blocks: Iterable[Block], settings: Hubs) -> Float32[np.ndarray, " items"]:
     """The mean of the highest scores that each item has with the bank, times the strength."""
-    best = torch.empty((0, count))
+    wanted, best = int(settings.nearest or NEAREST), torch.empty(0)
     for scores in blocks:
-        both = torch.cat([best, scores])
+        both = torch.cat([best, scores]) if len(best) else scores
         best = both.topk(min(wanted, len(both)), dim=0).values
     return (float(settings.strength or WEIGHT) * best.double().mean(dim=0)).float().numpy()
 
 
-def _blocks(bank: Encoded, items: Encoded, compared: Compared) -> Blocks:
+def _blocks(bank: Encoded, items: Encoded, compare: Compare, room: int) -> Iterator[Block]:
     each = [1 if side.points is None else side.points.shape[1] for side in (bank, items)]
-    step = max(1, BLOCK // max(1, len(items.mean) * each[0] * each[1]))
+    step = max(1, BLOCK // max(1, len(items.mean) * each[0] * each[1] * room))
     for start in range(0, len(bank.mean), step):
-        yield compared(bank.take(slice(start, start + step)), items).detach().float().cpu()
+        yield compare(bank.take(slice(start, start + step)), items).detach().float().cpu()

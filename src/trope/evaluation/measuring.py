@@ -10,9 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 from jaxtyping import Float, Float64, Int
-from torch import Tensor, nn
 
-from trope.encoders import compare
 from trope.errors import DataError, UsageError
 from trope.evaluation.chance import median_rank
 from trope.evaluation.embedded import Bank, Embedded
@@ -21,10 +19,9 @@ from trope.evaluation.gallery import Gallery, Side
 from trope.evaluation.hubs import Hubs, correction
 from trope.evaluation.passes import Direction, Measured, Truth, measured
 from trope.evaluation.relevance import Captions
-from trope.evaluation.scoring import Scores
+from trope.evaluation.scoring import Scores, seen_from
 from trope.metrics import Labels, Metric
 from trope.metrics.neighborhood import preservation
-from trope.views import Encoded
 
 DIRECTIONS: dict[str, Side] = {"image_to_text": "image", "text_to_image": "text"}
 OTHER: dict[Side, Side] = {"image": "text", "text": "image"}
@@ -91,21 +88,12 @@ def direction_of(
     if hubs is not None and hubs.method != "none":
         if bank is None:
             raise UsageError("--hubs: needs vectors of training queries, and there are none")
-        found = correction(
-            bank.of(side), embedded.of(other), hubs, partial(_compared, embedded.scorer, side)
-        )
+        compared = partial(seen_from, side, scorer=embedded.scorer)
+        room = 1 if embedded.scorer is None else embedded.scorer.room
+        found = correction(bank.of(side), embedded.of(other), hubs, compared, room)
     right = gallery.right if side == "image" else gallery.right.T.tocsr()
     labels = _labels(gallery, side)
     return Direction(Scores(embedded.similarities, side, found), right, labels)
-
-
-def _compared(
-    scorer: nn.Module | None, side: Side, queries: Encoded, items: Encoded
-) -> Float[Tensor, "queries items"]:
-    """Queries of one side with items of the other, as the model compares them."""
-    if side == "image":
-        return compare(scorer, queries, items)
-    return compare(scorer, items, queries).T
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,21 +10,21 @@ from __future__ import annotations
 import numpy as np
 import torch
 from jaxtyping import Float32, Int
-from torch import nn
 
 from trope.encoders.reranking import candidates, rerank
+from trope.encoders.scorers.comparing import Comparing
 from trope.evaluation.gallery import Side
 from trope.evaluation.scoring import Block, Rows, Similarities, some
 from trope.similarity import similarity
 from trope.views import Encoded
 
-BELOW = 3.0  # cosines lowered by this are below all scores from 0 to 1
+BELOW = 3.0  # cosines lowered by this are below -1
 
 
 class Reranked(Similarities):
     """As `Similarities`, but for `most` candidates of a query; each direction has its own."""
 
-    def __init__(self, image: Encoded, text: Encoded, scorer: nn.Module, most: int) -> None:
+    def __init__(self, image: Encoded, text: Encoded, scorer: Comparing, most: int) -> None:
         super().__init__(image, text, scorer)
         self.most, self.kept = most, None
 
@@ -34,8 +34,8 @@ class Reranked(Similarities):
         both = (self.image, self.text) if side == "image" else (self.text, self.image)
         queries, items = some(both[0], rows), both[1]
         out[:] = similarity(queries.points_only(), items.points_only()).float().cpu().numpy()
-        out -= BELOW
         found = rerank(self.scorer, queries, items, candidates(queries, items, self.most), side)
         places: Int[np.ndarray, "rows k"] = found.items.cpu().numpy()
         scores: Float32[np.ndarray, "rows k"] = found.scores.float().cpu().numpy()
+        out += scores.min(axis=1, keepdims=True, initial=0) - BELOW
         np.put_along_axis(out, places, scores, axis=1)

@@ -53,13 +53,10 @@ class RunSource:
         """Encode the pictures and texts of a split, and of no other."""
         given = fed(self.checkpoint.plan, self.pairs, split)
         found = gallery(self.pairs, given.rows, split)
-        vectors = given.encoded(self.checkpoint.model, found.images, found.texts)
-        return Embedded(
-            found,
-            *vectors,
-            remarks=left_out(self.pairs, given.rows, split, given.failed),
-            scorer=self.checkpoint.model.scorer,
-        )
+        model = self.checkpoint.model
+        vectors = given.encoded(model, found.images, found.texts)
+        remarks = left_out(self.pairs, given.rows, split, given.failed)
+        return Embedded(found, *vectors, remarks=remarks, scorer=model.scorer)
 
     def bank(self) -> Bank | None:
         """Encode training queries, a sample of them where there are very many."""

@@ -9,10 +9,11 @@ from typing import TypeAlias
 import numpy as np
 import torch
 from jaxtyping import Float, Float32, Int
-from torch import Tensor, nn
+from torch import Tensor
 
 from trope.compiled import compiled, spread
 from trope.encoders import compare
+from trope.encoders.scorers.comparing import Comparing
 from trope.errors import DataError
 from trope.evaluation.gallery import Side
 from trope.evaluation.hubs import Correction
@@ -33,11 +34,12 @@ class Similarities:
     """How alike all pictures and texts are, computed once for both directions where they fit.
 
     A product of matrices may round differently with other sizes. So queries are multiplied in the
-    same tiles whatever the size of a block is: it holds a number of whole tiles. A `scorer` of a
-    model scores a tile in blocks of its own, whose memory does not grow with the tile.
+    same tiles whatever the size of a block is: it holds a number of whole tiles. A model that
+    compares items itself does so tile by tile too, with `TILE` numbers held at a time, unless a
+    single query needs more or it has blocks of its own.
     """
 
-    def __init__(self, image: Encoded, text: Encoded, scorer: nn.Module | None = None) -> None:
+    def __init__(self, image: Encoded, text: Encoded, scorer: Comparing | None = None) -> None:
         self.image, self.text, self.scorer = image, text, scorer
         self.kept: Float32[np.ndarray, "images texts"] | None = None
         self.done = 0  # pictures whose scores are kept
@@ -45,10 +47,9 @@ class Similarities:
             self.kept = np.empty((len(image.mean), len(text.mean)), np.float32)
 
     def tile(self, side: Side) -> int:
-        """Queries of a tile: fewer where items have several senses."""
-        senses = _senses(self.image) * _senses(self.text)
-        rows = TILE // max(1, self._items(side) * senses)
-        return max(1, min(MOST, max(rows, FEWEST // senses)))
+        """Queries of a tile: fewer where a couple of items takes more room."""
+        rows = TILE // max(1, self._items(side) * self._room)
+        return max(1, min(MOST, max(rows, FEWEST // self._room)))
 
     def rows(self, side: Side, rows: Rows) -> Block:
         """The scores of consecutive queries of one side, from the first of a tile on."""
@@ -62,13 +63,20 @@ class Similarities:
             return self.kept[first:last]
         return turned(self.kept[:, first:last])
 
+    @property
+    def _room(self) -> int:
+        """Numbers held for a couple: products of all senses, or what the model needs."""
+        if self.scorer is not None:
+            return self.scorer.room
+        return _senses(self.image) * _senses(self.text)
+
     def _items(self, side: Side) -> int:
         return len(self.text.mean) if side == "image" else len(self.image.mean)
 
     def _fill(self, until: int) -> None:
         """Keep the scores of pictures up to this one, tile by tile."""
         assert self.kept is not None
-        step = MOST // (_senses(self.image) * _senses(self.text)) or 1
+        step = self.tile("image") if self.scorer is not None else MOST // self._room or 1
         while self.done < until:
             part = np.arange(self.done, min(self.done + step, len(self.kept)))
             self._write("image", part, self.kept[self.done : self.done + len(part)])
@@ -85,20 +93,15 @@ class Similarities:
     @torch.no_grad()
     def _write(self, side: Side, rows: Rows, out: Block) -> None:
         """The product of some queries with all items, in place where their numbers allow it."""
-        if self.scorer is not None:
-            out[:] = self._scored(side, rows).float().cpu().numpy()
-            return
         queries, items = (self.image, self.text) if side == "image" else (self.text, self.image)
+        if self.scorer is not None:
+            out[:] = seen_from(side, some(queries, rows), items, self.scorer).float().cpu().numpy()
+            return
         plain = items.mean.dtype == torch.float32 and items.mean.device.type == "cpu"
         place = torch.from_numpy(out) if plain else None
         found = similarity(some(queries, rows), items, out=place)
         if place is None:
             out[:] = found.float().cpu().numpy()
-
-    def _scored(self, side: Side, rows: Rows) -> Float[Tensor, "rows items"]:
-        if side == "image":
-            return compare(self.scorer, some(self.image, rows), self.text)
-        return compare(self.scorer, self.image, some(self.text, rows)).T
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +134,23 @@ class Scores:
         return found if self.correction is None else self.correction(found)
 
 
+def seen_from(
+    side: Side, queries: Encoded, items: Encoded, scorer: Comparing | None
+) -> Float[Tensor, "queries items"]:
+    """Queries of one side with items of the other, as the model compares them."""
+    if side == "image":
+        return compare(scorer, queries, items)
+    return compare(scorer, items, queries).T
+
+
+def similarities(
+    image: Encoded, text: Encoded, scorer: Comparing | None = None
+) -> Float32[np.ndarray, "images texts"]:
+    """All of them at once, in tiles."""
+    found = Similarities(image, text, scorer)
+    return found.rows("image", np.arange(len(image.mean)))
+
+
 def some(encoded: Encoded, rows: Rows) -> Encoded:
     """Chosen items, by number."""
     return encoded.take(torch.from_numpy(np.asarray(rows, np.int64)).to(encoded.mean.device))
@@ -157,7 +177,7 @@ def _turn(scores: np.ndarray, out: np.ndarray, first: int, last: int) -> None:
 
 def refuse_strange(encoded: Encoded, names: Sequence[str], what: str) -> None:
     """A vector that is not all numbers would win or lose every comparison."""
-    for values in (encoded.mean, encoded.points):
+    for values in (encoded.mean, encoded.points, encoded.log_sigma):
         if values is None:
             continue
         for start in range(0, len(values), CHECKED):

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from trope.experiments.complementary import EXPERIMENT as COMPLEMENTARY
+from trope.experiments.daa import DATA_RATIO
+from trope.experiments.daa import EXPERIMENT as DAA
 from trope.experiments.folder import run_in
 from trope.experiments.mined_positives import EXPERIMENT as MINED_POSITIVES
 from trope.experiments.neighborhoods import EXPERIMENT as NEIGHBORHOODS
@@ -16,6 +18,8 @@ from trope.experiments.wrong_pairs import EXPERIMENT as WRONG_PAIRS
 
 EXPERIMENTS: dict[str, Experiment] = {
     "complementary": COMPLEMENTARY,
+    "daa": DAA,
+    "data-ratio": DATA_RATIO,
     "mined-positives": MINED_POSITIVES,
     "neighborhoods": NEIGHBORHOODS,
     "small-data": SMALL_DATA,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from trope.losses.angular import Angular
+from trope.losses.daa import DAA, DAASettings
 from trope.losses.hal import HAL
 from trope.losses.infonce import InfoNCE
 from trope.losses.loss import Loss
 from trope.losses.npairs import NPairs
+from trope.losses.pcme import PCME
 from trope.losses.penalties import Penalty, diversity, mmd
 from trope.losses.siglip import SigLIP
 from trope.losses.soft_targets import SoftTargets
@@ -18,6 +20,7 @@ LOSSES: dict[str, type[Loss]] = {
     "hal": HAL,
     "infonce": InfoNCE,
     "npairs": NPairs,
+    "pcme": PCME,
     "siglip": SigLIP,
     "soft-targets": SoftTargets,
     "structure": Structure,
@@ -26,4 +29,4 @@ LOSSES: dict[str, type[Loss]] = {
 
 PENALTIES: dict[str, Penalty] = {"diversity": diversity, "mmd": mmd}
 
-__all__ = ["LOSSES", "PENALTIES", "Loss", "Penalty"]
+__all__ = ["DAA", "LOSSES", "PENALTIES", "DAASettings", "Loss", "Penalty"]

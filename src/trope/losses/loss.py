@@ -32,7 +32,7 @@ class Loss(nn.Module, ABC):
 
     @property
     def needs(self) -> frozenset[str]:
-        """The optional parts a view must have: near-text, near-image, meaning, look."""
+        """The optional parts a view must have: near-text, near-image, meaning, look, odds, ..."""
         return frozenset()
 
     @abstractmethod

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from trope.encoders.scorers import scorer_settings
+from trope.encoders.scorers.matching import Match
 from trope.errors import UsageError
 from trope.training.settings import Recipe
 from trope.training.small import is_default, setting
@@ -57,11 +58,19 @@ def _unused(settings: Recipe) -> Iterator[tuple[str, list[str]]]:
         yield "where no space of texts is used", ["neighbors.space"]
     if settings.training.schedule == "linear":
         yield "with training.schedule=linear", ["training.decay", "training.patience"]
+    yield from _unused_by_scorer(settings)
     if settings.head.senses == 1:
-        penalties = [f"penalties.{name}" for name in settings.penalties]
-        yield "with one sense an item", ["head.attention", *penalties]
-        if scorer_settings(settings.scorer) is None:
-            yield "with one sense an item", ["image.grid"]
+        yield "with one sense an item", [f"penalties.{name}" for name in settings.penalties]
+
+
+def _unused_by_scorer(settings: Recipe) -> Iterator[tuple[str, list[str]]]:
+    scorer, one = scorer_settings(settings.scorer), settings.head.senses == 1
+    if scorer is None and one:
+        yield "with one sense an item", ["image.grid"]
+    if one and not isinstance(scorer, Match):
+        yield "with one sense an item", ["head.attention"]
+    if isinstance(scorer, Match) and "sampled" not in (scorer.form, scorer.asked):
+        yield "where nothing is sampled", ["scorer.samples"]
 
 
 def _unused_by(weight: Weight, senses: int) -> Iterator[tuple[str, list[str]]]:

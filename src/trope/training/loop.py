@@ -151,6 +151,7 @@ class Loop:
         deterministic(self.seed, self.progress.epoch, step.number, self.fabric.global_rank)
         images, texts = (self._here(tensors) for tensors in (step.images, step.texts))
         pictures, words = self.model(images, texts)
+        deterministic(self.seed, self.progress.epoch, step.number)
         view = seen(self.task, step, pictures, words, self.fabric)
         loss = penalized(view, self._losses(step, view), dict(self.settings.penalties))
         value = float(loss.detach())

@@ -27,13 +27,14 @@ def adam(model: Model, loss: Loss, settings: Optimization) -> Adam:
 def groups(model: Model, loss: Loss, settings: Optimization) -> list[dict[str, Any]]:
     """Parameters of equal rate and decay together; `factor` multiplies the learning rate.
 
-    Neither tables of words decay, of which most stand in no batch, nor what a loss itself learns.
+    Neither tables of words decay, of which most stand in no batch, nor what a loss itself learns,
+    nor single numbers.
     """
     still = {id(m.weight) for m in model.modules() if isinstance(m, nn.Embedding)}
     found: dict[tuple[float, float], list[Parameter]] = {}
     parts = set()
     for part, parameter in learned(model, loss):
-        decays = part != "loss" and id(parameter) not in still
+        decays = part != "loss" and parameter.ndim > 0 and id(parameter) not in still
         rate = settings.rates.get(part, 1.0)
         key = rate, settings.weight_decay if decays else 0.0
         found.setdefault(key, []).append(parameter)
@@ -53,7 +54,8 @@ def learned(model: Model, loss: Loss) -> Iterator[tuple[str, Parameter]]:
             if parameter.requires_grad:
                 yield ("head" if name.startswith("head.") else tower), parameter
     for parameter in () if model.scorer is None else model.scorer.parameters():
-        yield "scorer", parameter
+        if parameter.requires_grad:
+            yield "scorer", parameter
     for parameter in loss.parameters():
         if parameter.requires_grad:
             yield "loss", parameter

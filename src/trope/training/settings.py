@@ -11,15 +11,10 @@ from trope.data.splits import SplitPlan
 from trope.encoders import HeadSettings, ImageSettings, TextSettings
 from trope.encoders.scorers import COSINE
 from trope.errors import suggestion
+from trope.losses import DAASettings
 
 WORDS_ONLY = ("about", "paper", "small")  # what changes no run that is settled
-PARTS = (
-    "image",
-    "text",
-    "head",
-    "scorer",
-    "loss",
-)  # of what is learned, each with a rate of its own
+PARTS = ("image", "text", "head", "scorer", "loss")  # what is learned, each with its own rate
 
 
 @dataclass(frozen=True)
@@ -81,6 +76,7 @@ class Recipe:
     """A recipe: a model, a loss, a weight of the pairs, neighbors and how to train.
 
     `scorer` is what compares images with texts: the cosine of their points, or a part of the model.
+    With `daa` similarities are also ranked as captions say, whatever the loss is.
     `small` are changes, written like `--set`, for data of fewer than 20,000 training pairs, on top
     of those that hold for every recipe (`small.toml`); with "none" no such settings hold at all, as
     in the file of a run, in which everything is settled. `written` are the settings, by their
@@ -94,6 +90,7 @@ class Recipe:
     head: HeadSettings = field(default_factory=HeadSettings)
     scorer: Mapping[str, Any] = field(default_factory=lambda: {"name": COSINE})
     loss: Mapping[str, Any] = field(default_factory=lambda: {"name": "angular"})
+    daa: DAASettings | None = None
     weight: Mapping[str, Any] | None = None
     penalties: Mapping[str, float] = field(default_factory=dict)
     neighbors: Neighborhood = field(default_factory=Neighborhood)

@@ -16,7 +16,7 @@ Scale = Literal["auto", "small", "large"]
 
 
 def small_lists() -> dict[str, list[str]]:
-    """The lists of `small.toml`: for all recipes, for each text encoder, for several senses."""
+    """The lists of `small.toml`: for all recipes, for each text encoder, for heads that attend."""
     with resources.as_file(resources.files("trope.training") / FILE) as path:
         return config.read_toml(path)
 
@@ -30,7 +30,8 @@ def small_changes(recipe: Recipe, sets: Sequence[str], pairs: int, scale: Scale)
     if wanted.small is None or not (pairs < SMALL if scale == "auto" else scale == "small"):
         return []
     shared = lists["always"] + lists[wanted.text.encoder]
-    shared += lists["senses"] if wanted.head.senses > 1 else []
+    attending = wanted.head.senses > 1 or wanted.scorer["name"] == "match"
+    shared += lists["senses"] if attending else []
     changes = [change for change in shared if not _is_set(recipe, setting(change))]
     changes += wanted.small
     last = {setting(change): change for change in changes}

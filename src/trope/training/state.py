@@ -21,6 +21,7 @@ from trope.errors import DataError
 
 FILE = "state.safetensors"
 FORMAT = "trope-state-3"
+TOGETHER = -1  # in place of the number of a process
 
 
 @dataclass
@@ -111,8 +112,11 @@ def _infinite(values: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def deterministic(seed: int, epoch: int, step: int, rank: int) -> None:
-    """Dropout and whatever else is random in a step depends on its place alone."""
+def deterministic(seed: int, epoch: int, step: int, rank: int = TOGETHER) -> None:
+    """Dropout and whatever else is random in a step depends on its place alone.
+
+    Each process has numbers of its own, and there are some that are the same in all.
+    """
     place = repr((seed, epoch, step, rank)).encode()
     number = int.from_bytes(hashlib.blake2b(place, digest_size=7).digest(), "little")
     if torch.accelerator.is_available():

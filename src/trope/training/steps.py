@@ -94,7 +94,10 @@ def _both(
 
 
 def seen(task: Task, step: Step, images: Packed, texts: Packed, fabric: Fabric) -> View:
-    """The whole batch as its loss sees it: points gathered from all processes, with gradients."""
+    """The whole batch as its loss sees it: points gathered from all processes, with gradients.
+
+    What a scorer draws must be the same in each: it compares the whole batch in every one.
+    """
     size = len(step.pairs) // fabric.world_size
     image, near_image = _gathered(images, size, fabric)
     text, near_text = _gathered(texts, size, fabric)
@@ -104,6 +107,7 @@ def seen(task: Task, step: Step, images: Packed, texts: Packed, fabric: Fabric) 
     if step.near is not None and step.there is not None:
         beside = _tensor(task.train.same(step.near, step.pairs), device)
         near = Near(near_image, near_text, beside, _tensor(step.there, device))
+    relevance = None if task.relevance is None else task.relevance.block(step.pairs).to(device)
     return View(
         image,
         text,
@@ -111,21 +115,28 @@ def seen(task: Task, step: Step, images: Packed, texts: Packed, fabric: Fabric) 
         near,
         _rows(task.meaning, step, device),
         _rows(task.look, step, device),
+        relevance=relevance,
         scores=_scores(task, image, text, fabric),
+        odds=None if task.model.scorer is None else task.model.scorer.odds,
     )
 
 
 def _scores(
     task: Task, image: Encoded, text: Encoded, fabric: Fabric
 ) -> Float[Tensor, "n n"] | None:
-    """Of a model that compares pairs itself: each process scores its images with all texts."""
-    if task.model.scorer is None:
+    """Of a model that compares pairs itself: each process scores its images with all texts.
+
+    One that draws random numbers, which are the same in all processes, scores all pairs in each.
+    """
+    scorer = task.model.scorer
+    if scorer is None:
         return None
     size = len(image.mean) // fabric.world_size
     mine = torch.arange(size, device=image.mean.device) + fabric.global_rank * size
     with fabric.autocast():
-        found = task.model.scorer(image.take(mine), text)
-    return _all(found.to(image.mean.dtype), fabric)
+        found: Tensor = scorer(image if scorer.draws else image.take(mine), text)
+    found = found.to(image.mean.dtype)
+    return found if scorer.draws else _all(found, fabric)
 
 
 def penalized(

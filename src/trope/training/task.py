@@ -18,11 +18,12 @@ from trope.encoders.gru import Gru
 from trope.encoders.inputs import Inputs
 from trope.encoders.scorers import scorer_settings
 from trope.errors import DataError, UsageError, suggestion
-from trope.losses import LOSSES, PENALTIES, Loss
+from trope.losses import DAA, LOSSES, PENALTIES, Loss
 from trope.neighbors import Search, cached_neighbors
 from trope.neighbors.siblings import siblings
 from trope.spaces import Doc2Vec, Sentence, Vectors, Visual
 from trope.spaces.paragraphs import Training
+from trope.training.graded import Graded, graded
 from trope.training.optimizer import groups
 from trope.training.pictures import usable
 from trope.training.settings import Recipe
@@ -54,6 +55,8 @@ class Task:
     weight: Weight | None = None
     around: Ids | None = None  # the neighbors of each pair that the weight looks at
     density: Float[np.ndarray, " samples"] | None = None
+    relevance: Graded | None = None
+    val_relevance: Graded | None = None
 
 
 class Parts(NamedTuple):
@@ -65,6 +68,7 @@ class Parts(NamedTuple):
     remarks: tuple[str, ...] = ()
     around: Ids | None = None
     density: Float[np.ndarray, " samples"] | None = None
+    relevance: tuple[Graded | None, Graded | None] = (None, None)
 
 
 def prepare(pairs: Pairs, settings: Recipe, seed: int, processes: int = 1) -> Task:
@@ -81,7 +85,7 @@ def prepare(pairs: Pairs, settings: Recipe, seed: int, processes: int = 1) -> Ta
             f"{pairs.root}: split 'train' has {len(train)} pairs with a text and a usable image; "
             f"training needs {least}"
         )
-    parts = _parts(pairs, settings, loss, weight, train)
+    parts = _parts(pairs, settings, loss, weight, train, val)
     model = plan.model(seed)
     _start_words(model, plan, pairs)
     groups(model, loss, settings.training)
@@ -104,6 +108,7 @@ def prepare(pairs: Pairs, settings: Recipe, seed: int, processes: int = 1) -> Ta
         weight,
         parts.around,
         parts.density,
+        *parts.relevance,
     )
 
 
@@ -116,7 +121,10 @@ def build_loss(settings: Recipe) -> Loss:
     for penalty in settings.penalties:
         if penalty not in PENALTIES:
             raise UsageError(f"penalties: no penalty '{penalty}'{suggestion(penalty, PENALTIES)}")
-    return config.parse(LOSSES[name], options, f"loss '{name}'")
+    loss = config.parse(LOSSES[name], options, f"loss '{name}'")
+    if "odds" in loss.needs and settings.scorer["name"] != "match":
+        raise UsageError(f"loss '{name}': is of how likely a match is; set scorer.name=match")
+    return loss if settings.daa is None else DAA(loss, settings.daa)
 
 
 def refuse_unscored(settings: Recipe) -> None:
@@ -130,8 +138,9 @@ def refuse_unscored(settings: Recipe) -> None:
             f"scorer '{name}': loss '{loss}' adds points of images and texts, and does not ask "
             "for scores; take triplet, hal, infonce or siglip"
         )
-    if scorer.locals and settings.head.senses > 1:
-        raise UsageError(f"scorer '{name}': compares parts of items; head.senses must be 1")
+    if settings.head.senses > 1:
+        what = "parts of items" if scorer.locals else "distributions"
+        raise UsageError(f"scorer '{name}': compares {what}; set head.senses=1")
 
 
 def build_weight(settings: Recipe) -> Weight | None:
@@ -152,7 +161,12 @@ def build_weight(settings: Recipe) -> Weight | None:
 
 
 def _parts(
-    pairs: Pairs, settings: Recipe, loss: Loss, weight: Weight | None, train: Samples
+    pairs: Pairs,
+    settings: Recipe,
+    loss: Loss,
+    weight: Weight | None,
+    train: Samples,
+    val: Samples,
 ) -> Parts:
     near = meaning = look = around = None
     remarks: tuple[str, ...] = ()
@@ -166,7 +180,10 @@ def _parts(
     if "look" in loss.needs:
         look = torch.from_numpy(_looks(pairs, settings, train))
     known = _density(pairs, settings, weight, train) if isinstance(weight, Density) else None
-    return Parts(near, meaning, look, remarks, around, known)
+    said: tuple[Graded | None, Graded | None] = (None, None)
+    if settings.daa is not None:
+        said = graded(pairs, settings.daa.relevance, settings.text.preparation, train, val)
+    return Parts(near, meaning, look, remarks, around, known, said)
 
 
 def neighbors_in(pairs: Pairs, settings: Recipe, train: Samples) -> tuple[Ids, tuple[str, ...]]:

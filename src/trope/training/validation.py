@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
 
 from trope.data.samples import Numbers, Samples
 from trope.encoders import compare, encode
@@ -40,9 +41,13 @@ class Validation:
 
 
 def validate(task: Task, batch: int, seed: int) -> Validation:
-    """Loss over fixed batches without neighbors, recall over all the pairs looked at."""
+    """Loss over fixed batches without neighbors, recall over all the pairs looked at.
+
+    With relevance, where the loss ranks by it; and images and texts compared as the model will be
+    asked, not as it is trained.
+    """
     rows = chosen(task.val, seed)
-    scorer = task.model.scorer
+    scorer, graded = task.model.scorer, task.val_relevance
     if scorer is not None:
         rows = rows[:SCORED]
     pictures, place = np.unique(task.val.images[rows], return_inverse=True)
@@ -55,7 +60,9 @@ def validate(task: Task, batch: int, seed: int) -> Validation:
         seen.points_only().take(where),
         text.points_only(),
         torch.from_numpy(same).to(found.device),
+        relevance=None if graded is None else graded.block(rows).to(found.device),
         scores=None if scorer is None else found,
+        odds=None if scorer is None else scorer.odds,
     )
     scores = found.float().cpu().numpy()
     return Validation(_loss(task, view, batch), recall(scores, same), recall(scores.T, same))
@@ -100,9 +107,22 @@ def _loss(task: Task, view: View, batch: int) -> float:
     task.loss.eval()
     total, count = 0.0, len(view.same)
     for rows in torch.split(torch.arange(count, device=view.same.device), batch):
-        scores = None if view.scores is None else view.scores[rows][:, rows]
-        inside = view.same[rows][:, rows]
-        part = View(view.image.take(rows), view.text.take(rows), inside, scores=scores)
-        total += float(task.loss(part).sum())
+        total += float(task.loss(_part(view, rows)).sum())
     task.loss.train()
     return total / count
+
+
+def _part(view: View, rows: Int[Tensor, " rows"]) -> View:
+    """Some pairs of a view, with what validation has of them."""
+    relevance, scores = (
+        None if values is None else values[rows][:, rows]
+        for values in (view.relevance, view.scores)
+    )
+    return View(
+        view.image.take(rows),
+        view.text.take(rows),
+        view.same[rows][:, rows],
+        relevance=relevance,
+        scores=scores,
+        odds=view.odds,
+    )

@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from torch import nn
-
 from trope import config
+from trope.encoders.scorers.comparing import Comparing
 from trope.encoders.scorers.filtration import Saf, Sgraf
+from trope.encoders.scorers.matching import Match
 from trope.encoders.scorers.reasoning import Sgr
 from trope.errors import UsageError, suggestion
 
 COSINE = "cosine"  # of two points: no scorer at all
 
-ScorerSettings: TypeAlias = Sgr | Saf | Sgraf
+ScorerSettings: TypeAlias = Match | Sgr | Saf | Sgraf
 
-SCORERS: dict[str, type[ScorerSettings]] = {"sgr": Sgr, "saf": Saf, "sgraf": Sgraf}
+SCORERS: dict[str, type[ScorerSettings]] = {
+    "match": Match,
+    "sgr": Sgr,
+    "saf": Saf,
+    "sgraf": Sgraf,
+}
 
 
 def scorer_settings(table: Mapping[str, Any]) -> ScorerSettings | None:
@@ -32,7 +37,7 @@ def scorer_settings(table: Mapping[str, Any]) -> ScorerSettings | None:
     return config.parse(SCORERS[name], options, f"scorer '{name}'")
 
 
-def build_scorer(table: Mapping[str, Any], dimensions: int) -> nn.Module | None:
+def build_scorer(table: Mapping[str, Any], dimensions: int) -> Comparing | None:
     """The scorer with new weights, for a joint space of so many dimensions."""
     settings = scorer_settings(table)
     return None if settings is None else settings.module(dimensions)

@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from trope.encoders.batch_norm import BatchNorm
 from trope.encoders.heads import xavier
+from trope.encoders.scorers.comparing import Comparing
 from trope.encoders.scorers.reasoning import Sgr
 from trope.encoders.scorers.scorer import Compared, Nodes, Scorer
 from trope.encoders.scorers.settings import Alignment
@@ -31,7 +32,7 @@ from trope.views import Encoded
 class Saf(Alignment):
     """A weighted sum of a pair's similarity vectors, which leaves out what does not matter."""
 
-    def module(self, dimensions: int) -> nn.Module:
+    def module(self, dimensions: int) -> Comparing:
         """With new weights."""
         return Filtration(dimensions, self)
 
@@ -40,7 +41,7 @@ class Saf(Alignment):
 class Sgraf(Sgr):
     """The mean of the scores of SGR and SAF."""
 
-    def module(self, dimensions: int) -> nn.Module:
+    def module(self, dimensions: int) -> Comparing:
         """With new weights."""
         saf = Saf(size=self.size, temperature=self.temperature)
         return Both(super().module(dimensions), saf.module(dimensions))
@@ -74,7 +75,7 @@ class Filtration(Scorer):
         return found
 
 
-class Both(nn.Module):
+class Both(Comparing):
     """Scores by SGRAF."""
 
     def __init__(self, sgr: nn.Module, saf: nn.Module) -> None:

@@ -17,6 +17,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from trope.encoders.heads import xavier
+from trope.encoders.scorers.comparing import Comparing
 from trope.encoders.scorers.scorer import Nodes, Scorer
 from trope.encoders.scorers.settings import Alignment, check_least
 from trope.maths import softmax
@@ -32,7 +33,7 @@ class Sgr(Alignment):
         super().__post_init__()
         check_least(steps=self.steps)
 
-    def module(self, dimensions: int) -> nn.Module:
+    def module(self, dimensions: int) -> Comparing:
         """With new weights."""
         return GraphReasoning(dimensions, self)
 

@@ -12,7 +12,7 @@ for each step of reasoning, and a number for each region.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeAlias
 
@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from trope.encoders.heads import xavier
 from trope.encoders.scorers.alignment import aligned
 from trope.encoders.scorers.blocks import Block, in_blocks, locals_of
+from trope.encoders.scorers.comparing import Comparing
 from trope.maths import normalize
 from trope.views import Encoded
 
@@ -37,7 +38,7 @@ class Nodes(NamedTuple):
 Compared: TypeAlias = tuple[Block, Nodes]
 
 
-class Scorer(nn.Module, ABC):
+class Scorer(Comparing):
     """Similarity vectors of `size` dimensions, from parts and global vectors of a joint space."""
 
     def __init__(self, dimensions: int, size: int, temperature: float) -> None:

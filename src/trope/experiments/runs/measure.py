@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
 
 from trope.data.pairs import Pairs
 from trope.evaluation import evaluate_run
@@ -11,6 +13,21 @@ from trope.evaluation.gallery import Side
 from trope.experiments.runs.outcome import Answers
 
 PRESERVATION = "preservation"
+
+
+@runtime_checkable
+class Asked(Protocol):
+    """What is measured of runs: a dataclass, whose settings are part of a run's name."""
+
+    @property
+    def metrics(self) -> Mapping[str, tuple[Side, str]]:
+        """By the name that answers get: whose queries, and the metric."""
+        ...
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """Settings of the evaluation."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -36,23 +53,34 @@ class Measure:
             found |= {"image": ("image", PRESERVATION), "text": ("text", PRESERVATION)}
         return found
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """Over the whole split."""
+        return {}
+
 
 USUAL = Measure()
 
 
 def measured(
-    run: Path, pairs: Pairs, split: str, measure: Measure
+    run: Path, pairs: Pairs, split: str, measure: Asked
 ) -> tuple[dict[str, Answers], dict[str, float]]:
     """A number for every query of a split, by direction and modality; and what chance gives."""
     wanted = measure.metrics
     names = tuple(dict.fromkeys(metric for _, metric in wanted.values()))
-    (found,) = evaluate_run(run, pairs, split, metrics=names).measurements
+    (found,) = evaluate_run(run, pairs, split, metrics=names, **measure.options).measurements
     answers = {
         name: Answers(
             tuple(found.gallery.names_of(side)),
-            found.values[name][metric],
+            found.values[_direction(name)][metric],
             found.gallery.clusters_of(side),
         )
         for name, (side, metric) in wanted.items()
     }
-    return answers, {name: found.chance[name][metric] for name, (_, metric) in wanted.items()}
+    chance = {name: found.chance[_direction(name)][metric] for name, (_, metric) in wanted.items()}
+    return answers, chance
+
+
+def _direction(name: str) -> str:
+    """Of a name such as `image_to_text asp/cider`."""
+    return name.partition(" ")[0]

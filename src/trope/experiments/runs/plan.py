@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from trope import config
 from trope.data.documents import dumps
 from trope.data.pairs import Pairs
+from trope.data.ratio import training_images, training_ratio
 from trope.data.splits import split
-from trope.experiments.runs.measure import USUAL, Measure
+from trope.experiments.runs.measure import USUAL, Asked
 from trope.training import Recipe, load_recipe, resolve
 from trope.training.idle import refuse_idle
 from trope.training.settings import WORDS_ONLY
@@ -22,12 +23,26 @@ FORM = 1  # of what is kept of a run
 
 @dataclass(frozen=True)
 class Variant:
-    """What is compared: a recipe with changes, written like `--set`."""
+    """What is compared: a recipe with changes, written like `--set`.
+
+    It is trained on so many `rows` (0: all), and on a `share` of what these hold.
+    """
 
     name: str
     recipe: str
     sets: tuple[str, ...] = ()
     scale: Scale = "auto"
+    rows: int = 0
+    share: float = 1.0
+
+    def taken(self, pairs: Pairs) -> Pairs:
+        """The data as this variant is trained on it; splits that are not for training are whole."""
+        if not self.rows and self.share == 1:
+            return pairs
+        plan = config.override(load_recipe(self.recipe), self.sets).split
+        parted = split(pairs, plan)[0]
+        fewer = training_images(parted, self.rows) if self.rows else parted
+        return fewer if self.share == 1 else training_ratio(fewer, self.share)
 
 
 @dataclass(frozen=True)
@@ -48,7 +63,7 @@ def ordered(variants: Iterable[Variant], seeds: int) -> list[Run]:
 
 
 def resolved(variant: Variant, pairs: Pairs) -> Recipe:
-    """The settings that training will take for these pairs."""
+    """The settings that training will take for these pairs, which are the variant's."""
     recipe = load_recipe(variant.recipe)
     changed = config.override(recipe, variant.sets)
     count = int(split(pairs, changed.split)[0].in_split("train").text_counts.sum())
@@ -57,11 +72,11 @@ def resolved(variant: Variant, pairs: Pairs) -> Recipe:
     return settings
 
 
-def name(run: Run, settings: Recipe, pairs: Pairs, part: str, measure: Measure = USUAL) -> str:
+def name(run: Run, settings: Recipe, pairs: Pairs, part: str, measure: Asked = USUAL) -> str:
     """A file name that holds for these settings, this data and this seed, and no other."""
     chosen = {k: v for k, v in config.plain(settings).items() if k not in WORDS_ONLY}
     made_of = [FORM, pairs.fingerprint, chosen, run.variant.recipe, run.seed, part]
-    made_of += [] if measure == USUAL else [asdict(measure)]
+    made_of += [] if measure == USUAL else [config.plain(measure)]
     key = hashlib.blake2b(dumps(made_of), digest_size=8).hexdigest()
     words = re.sub(r"[^a-z0-9.=]+", "-", run.variant.name.lower()).strip("-")
     return f"{words[:60]}-{run.seed}-{key}"

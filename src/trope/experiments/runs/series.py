@@ -13,7 +13,7 @@ from trope.data.pairs import Pairs
 from trope.data.readers import open
 from trope.data.splits import split
 from trope.errors import DataError, TropeError
-from trope.experiments.runs.measure import USUAL, Measure
+from trope.experiments.runs.measure import USUAL, Asked
 from trope.experiments.runs.outcome import Outcome
 from trope.experiments.runs.plan import Run, Variant, name, ordered, resolved
 from trope.experiments.runs.pool import shared_out
@@ -32,7 +32,7 @@ def train_all(
     parts: Path,
     *,
     part: str = "test",
-    measure: Measure = USUAL,
+    measure: Asked = USUAL,
     workers: int = 0,
     finished: bool = False,
 ) -> Series:
@@ -41,9 +41,10 @@ def train_all(
     With `finished` nothing is trained: it is made of the seeds that every variant has finished.
     """
     pairs = open(data)
-    settings = {variant: resolved(variant, pairs) for variant in variants}
+    taken = {variant: variant.taken(pairs) for variant in variants}
+    settings = {variant: resolved(variant, taken[variant]) for variant in variants}
     names = {
-        run: name(run, settings[run.variant], pairs, part, measure)
+        run: name(run, settings[run.variant], taken[run.variant], part, measure)
         for run in ordered(variants, seeds)
     }
     jobs = [
@@ -75,14 +76,16 @@ def _prepare(pairs: Pairs, settings: Mapping[Variant, Recipe]) -> None:
     Settings that do not fit together, or do not fit the data, are refused here too.
     """
     seen = set()
-    for recipe in settings.values():
+    for variant, recipe in settings.items():
         inputs = (recipe.image.encoder, recipe.image.backbone, recipe.text.encoder)
         words = (recipe.text.model, recipe.text.words, recipe.text.pretrained)
-        wanted = (recipe.neighbors, str(recipe.loss), str(recipe.weight))
-        chosen = (inputs, words, recipe.head.senses > 1, *wanted)
+        wanted = (recipe.neighbors, str(recipe.loss), str(recipe.weight), recipe.daa)
+        model = (recipe.head.senses > 1, str(recipe.scorer))
+        rows = (variant.rows, variant.share)
+        chosen = (inputs, words, model, *wanted, rows)
         if chosen not in seen:
             seen.add(chosen)
-            prepare(split(pairs, recipe.split)[0], recipe, 0)
+            prepare(split(variant.taken(pairs), recipe.split)[0], recipe, 0)
 
 
 def _train(jobs: Sequence[Job], known: dict[Run, Outcome], workers: int) -> None:

@@ -28,7 +28,7 @@ def described(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """All figures of one variant: by direction and modality, validation, effort."""
     about = [outcome.about for outcome in outcomes]
     return {
-        **{side: _mean(outcomes, side) for side in _sides(outcomes)},
+        **{side: mean_of(outcomes, side) for side in _sides(outcomes)},
         "validation": [(a["val_image_to_text"] + a["val_text_to_image"]) / 2 for a in about],
         "epochs": [a["epochs"] for a in about],
         "seconds": [a["seconds"] for a in about],
@@ -52,7 +52,7 @@ def whole(series: Mapping[str, Sequence[Outcome]]) -> dict[str, Any]:
 
 def contrast(left: Sequence[Outcome], right: Sequence[Outcome], least: float) -> dict[str, Any]:
     """Left minus right in each direction, run by run with the same seed."""
-    return {side: _difference(left, right, side, least) for side in _sides(left)}
+    return {side: difference(left, right, side, least) for side in _sides(left)}
 
 
 def _sides(outcomes: Sequence[Outcome]) -> list[str]:
@@ -90,7 +90,7 @@ def _both(outcomes: Sequence[Outcome], *sides: str) -> tuple[Table, Clusters]:
     return np.concatenate(values, axis=1), np.concatenate(clusters)
 
 
-def _mean(outcomes: Sequence[Outcome], side: str) -> dict[str, Any]:
+def mean_of(outcomes: Sequence[Outcome], side: str) -> dict[str, Any]:
     """The mean over runs and queries with its interval, and the mean of each run."""
     values, clusters = table(outcomes, side)
     found = compare(values, np.zeros_like(values), clusters)
@@ -104,9 +104,10 @@ def _mean(outcomes: Sequence[Outcome], side: str) -> dict[str, Any]:
     }
 
 
-def _difference(
+def difference(
     left: Sequence[Outcome], right: Sequence[Outcome], side: str, least: float
 ) -> dict[str, Any]:
+    """Left minus right on one side, with interval and verdict."""
     ours, clusters = table([*left, *right], side)
     found = compare(ours[: len(left)], ours[len(left) :], clusters, least=least)
     plain = asdict(found)

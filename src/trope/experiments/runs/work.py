@@ -16,7 +16,7 @@ from trope import config
 from trope.data.pairs import Pairs
 from trope.data.readers import open
 from trope.errors import DataError, TropeError
-from trope.experiments.runs.measure import USUAL, Measure, measured
+from trope.experiments.runs.measure import USUAL, Asked, measured
 from trope.experiments.runs.outcome import Outcome
 from trope.experiments.runs.plan import Run
 from trope.runtime import commit
@@ -33,7 +33,7 @@ class Job:
     data: Path
     split: str
     part: Path
-    measure: Measure = USUAL
+    measure: Asked = USUAL
 
     @property
     def folder(self) -> Path:
@@ -45,8 +45,8 @@ def perform(job: Job) -> str:
     """Train to the end and keep what came out; what went wrong is returned as one line."""
     started = time.monotonic()
     try:
-        pairs = _opened(job.data)
         run, resume = job.run, _takeable(job.folder)
+        pairs = run.variant.taken(_opened(job.data))
         trained = train(
             run.variant.recipe,
             pairs,

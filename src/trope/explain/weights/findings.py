@@ -12,6 +12,7 @@ import pyarrow as pa
 from jaxtyping import Float, Int
 
 from trope.explain.cards import Card, text_card
+from trope.explain.weights.certainty import Certainty, certainties, spread_of
 from trope.training import WeighedRun
 from trope.weights import MEASURES, effective
 from trope.weights.spread import ranks
@@ -61,7 +62,8 @@ class RunWeights:
     """Both measures of the training pairs of a run, and what one or more weights make of them.
 
     `measures` has for each the spread of its cosines among images and among texts, and of the
-    difference |alpha_X - alpha_Y|; `correlations` are Spearman's, between the two measures.
+    difference |alpha_X - alpha_Y|; `correlations` are Spearman's, between the two measures. Of a
+    run whose items are distributions, `certainties` are those of images and of texts.
     """
 
     run: str
@@ -73,6 +75,7 @@ class RunWeights:
     table: pa.Table = field(repr=False)
     neighbors: str
     remarks: tuple[str, ...]
+    certainties: tuple[Certainty, ...] = ()
 
     @property
     def count(self) -> int:
@@ -91,7 +94,9 @@ class RunWeights:
 
     def cards(self) -> set[int]:
         """The rows whose pictures are shown."""
-        return {card.row for one in self.weightings for card in (*one.highest, *one.lowest)}
+        weighed = (card for one in self.weightings for card in (*one.highest, *one.lowest))
+        certain = (card for one in self.certainties for card in (*one.most, *one.least))
+        return {card.row for cards in (weighed, certain) for card in cards}
 
     def document(self) -> dict[str, Any]:
         """As plain values."""
@@ -106,6 +111,7 @@ class RunWeights:
             },
             "spearman": dict(self.correlations),
             "weights": [one.document() for one in self.weightings],
+            "certainty": [one.document() for one in self.certainties],
             "remarks": self.remarks,
         }
 
@@ -135,6 +141,7 @@ def run_weights(
         table=_table(found, weights),
         neighbors=_neighbors(found),
         remarks=found.remarks,
+        certainties=certainties(found, shown),
     )
 
 
@@ -191,4 +198,7 @@ def _table(found: WeighedRun, weights: Mapping[str, Numbers]) -> pa.Table:
         image, text = found.weighed.scores[name]
         columns |= {f"{name} image": pa.array(image), f"{name} text": pa.array(text)}
         columns[f"{name} difference"] = pa.array(found.weighed.difference(name))
+    for side, items in (("image", found.image), ("text", found.text)):
+        if items.log_sigma is not None:
+            columns[f"log sigma {side}"] = pa.array(spread_of(items))
     return pa.table(columns | {f"weight {name}": pa.array(w) for name, w in weights.items()})

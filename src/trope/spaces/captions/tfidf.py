@@ -12,13 +12,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import sparse
 
-from trope.compiled import compiled
 from trope.spaces.captions.corpus import Corpus
 from trope.spaces.captions.idf import Idf, per_image
 from trope.spaces.captions.ngrams import LONGEST, Counts
 from trope.spaces.captions.postings import Rows
+from trope.spaces.captions.products import Csr, by_column, csr, products
 from trope.spaces.captions.scoring import Against, Block, filled
-from trope.spaces.captions.units import Entries, Units, part
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +31,7 @@ class TfIdf:
         counts = self.idf.count(corpus)
         captions = unit_vectors(counts, self.idf.columns(counts))
         images = _mean_of_references(corpus, captions) * np.float32(1 / len(self.idf.weights))
-        return Cosine(Units.of(captions), Units.of(images))
+        return Cosine(csr(captions), csr(images))
 
 
 def cider(corpus: Corpus) -> TfIdf:
@@ -65,37 +64,18 @@ def _mean_of_references(corpus: Corpus, captions: sparse.csr_array) -> sparse.cs
 class Cosine:
     """Images and captions as sparse rows; the score is their product."""
 
-    captions: Units = field(repr=False)
-    images: Units = field(repr=False)
+    captions: Csr = field(repr=False)
+    images: Csr = field(repr=False)
 
     def against(self, captions: Rows) -> Against:
         """Prepare some captions; what comes back scores any images against them."""
-        postings = self.captions.postings(captions)
-        held = self.captions.held(postings)
+        held = by_column(self.captions, captions)
 
         def score(rows: Rows) -> Block:
-            met = self.images.met(postings, rows)
             return filled(
                 len(rows),
                 len(captions),
-                lambda first, last, out: products(part(met, first, last), held, out),
+                lambda first, last, out: products(self.images, rows[first:last], held, out),
             )
 
         return score
-
-
-@compiled
-def products(images: Entries, captions: Entries, out: np.ndarray) -> None:
-    """Each row's entries times the postings they meet, summed in double precision."""
-    starts, slots, weights = images
-    posting_starts, posting_rows, values = captions
-    sums = np.empty(out.shape[1])
-    for i in range(out.shape[0]):
-        sums.fill(0)
-        for entry in range(starts[i], starts[i + 1]):
-            weight = np.float64(weights[entry])
-            slot = slots[entry]
-            for place in range(posting_starts[slot], posting_starts[slot + 1]):
-                sums[posting_rows[place]] += weight * values[place]
-        for j in range(out.shape[1]):  # assigning a whole row takes seconds to compile
-            out[i, j] = sums[j]

@@ -1,0 +1,73 @@
+"""What is measured: Recall@1 and ASP by each measure of relevance, in folds of the 1K protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from trope.evaluation.gallery import Side
+from trope.experiments.runs import Outcome
+from trope.experiments.runs.summary import difference, mean_of
+
+DIRECTIONS: dict[str, Side] = {"image_to_text": "image", "text_to_image": "text"}
+RECALL = "recall@1"
+ASPS = {
+    "asp/cider": "ASP (C)",
+    "asp/bleu": "ASP (B)",
+    "asp/rouge": "ASP (R)",
+    "asp/mean": "ASP (A)",
+}
+METRICS = {RECALL: "R@1", **ASPS}
+
+
+@dataclass(frozen=True)
+class Semantic:
+    """Recall@1 and ASP of both directions, in folds of so many pictures."""
+
+    folds: int = 1_000
+    asp: tuple[str, ...] = tuple(ASPS)
+
+    @property
+    def metrics(self) -> dict[str, tuple[Side, str]]:
+        """Recall under the name of the direction alone, as runs are summed up by it."""
+        return {
+            named(direction, metric): (side, metric)
+            for direction, side in DIRECTIONS.items()
+            for metric in (RECALL, *self.asp)
+        }
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """Settings of the evaluation."""
+        return {"folds": self.folds}
+
+
+def named(direction: str, metric: str) -> str:
+    """The name of answers."""
+    return direction if metric == RECALL else f"{direction} {metric}"
+
+
+def figures(outcomes: Sequence[Outcome], asp: Sequence[str]) -> dict[str, Any]:
+    """By direction and metric: the mean with its interval; and what a run took."""
+    seconds = [outcome.about["seconds"] for outcome in outcomes]
+    found: dict[str, Any] = {
+        direction: {
+            metric: mean_of(outcomes, named(direction, metric)) for metric in (RECALL, *asp)
+        }
+        for direction in DIRECTIONS
+    }
+    return found | {"seconds": sum(seconds) / len(seconds)}
+
+
+def gains(
+    left: Sequence[Outcome], right: Sequence[Outcome], asp: Sequence[str], least: float
+) -> dict[str, Any]:
+    """By direction and metric: left minus right, paired by seed and query."""
+    return {
+        direction: {
+            metric: difference(left, right, named(direction, metric), least)
+            for metric in (RECALL, *asp)
+        }
+        for direction in DIRECTIONS
+    }

@@ -1,0 +1,72 @@
+"""Which items a model of distributions is most and least certain of: by the mean of their log σ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from trope.explain.cards import Card, text_card
+from trope.matching import uncertainty
+from trope.training import WeighedRun
+from trope.views import Encoded
+
+Numbers: TypeAlias = Float[np.ndarray, " n"]
+
+
+@dataclass(frozen=True, eq=False)
+class Certainty:
+    """Items of one modality: how spread out they are on average, and both ends."""
+
+    side: str
+    count: int
+    mean: float
+    deviation: float
+    most: tuple[Card, ...]
+    least: tuple[Card, ...]
+
+    def document(self) -> dict[str, Any]:
+        """As plain values, with ids in place of cards."""
+        plain = {name: getattr(self, name) for name in ("side", "count", "mean", "deviation")}
+        ends = {end: [_plain(card) for card in getattr(self, end)] for end in ("most", "least")}
+        return plain | ends
+
+
+def certainties(found: WeighedRun, shown: int) -> tuple[Certainty, ...]:
+    """Of training images and texts, an image once; none where items are points."""
+    if found.image.log_sigma is None or found.text.log_sigma is None:
+        return ()
+    pictures = np.unique(found.train.images, return_index=True)[1]
+    texts = np.unique(found.train.texts, return_index=True)[1]
+    return (
+        _certainty("images", found, spread_of(found.image), pictures, shown),
+        _certainty("texts", found, spread_of(found.text), texts, shown),
+    )
+
+
+def spread_of(items: Encoded) -> Numbers:
+    """The mean of log σ of each item."""
+    return uncertainty(items).double().cpu().numpy()
+
+
+def _certainty(
+    side: str, found: WeighedRun, spread: Numbers, places: Int[np.ndarray, " some"], shown: int
+) -> Certainty:
+    order = places[np.argsort(spread[places], kind="stable")]
+    shown = min(shown, (len(order) + 1) // 2)
+
+    def cards(chosen: Int[np.ndarray, " some"]) -> tuple[Card, ...]:
+        return tuple(
+            text_card(found.pairs, int(found.train.texts[i]), f"mean log σ {spread[i]:.3f}")
+            for i in chosen
+        )
+
+    known = spread[places]
+    most, least = cards(order[:shown]), cards(order[::-1][: min(shown, len(order) - shown)])
+    return Certainty(side, len(known), float(known.mean()), float(known.std()), most, least)
+
+
+def _plain(card: Card) -> dict[str, str]:
+    return {"id": card.id, "text": card.text, "note": card.note}
