@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
-from torch import Tensor
+from torch import Tensor, nn
 
 from trope import config
 from trope.encoders import Model, Plan
@@ -39,8 +39,7 @@ class Checkpoint:
 def save_model(path: Path, model: Model, plan: Plan, description: Mapping[str, Any]) -> None:
     """Write a model, whole or not at all."""
     document = {"format": FORMAT, "plan": config.plain(plan), **description}
-    tensors = {name: value.contiguous() for name, value in model.state_dict().items()}
-    write_tensors(path, tensors, document)
+    write_tensors(path, weights_of(model), document)
 
 
 def load_model(path: Path) -> Checkpoint:
@@ -62,7 +61,7 @@ def load_model(path: Path) -> Checkpoint:
 
 def fit(model: Model, tensors: Mapping[str, Tensor], source: str) -> None:
     """Put weights into a model; one sentence on what differs, if anything does."""
-    wanted = model.state_dict()
+    wanted = weights_of(model)
     missing, surplus = sorted(wanted.keys() - tensors), sorted(tensors.keys() - wanted)
     shapes = [name for name in wanted.keys() & tensors if wanted[name].shape != tensors[name].shape]
     for names, what in ((missing, "lacks"), (surplus, "has, unknown to the model,")):
@@ -72,7 +71,27 @@ def fit(model: Model, tensors: Mapping[str, Tensor], source: str) -> None:
         name = min(shapes)
         found, expected = tuple(tensors[name].shape), tuple(wanted[name].shape)
         raise DataError(f"{source}: {name} has shape {found}, the model takes {expected}")
-    model.load_state_dict(dict(tensors))
+    put_weights(model, tensors)
+
+
+def weights_of(module: nn.Module) -> dict[str, Tensor]:
+    """Each weight once, by its first name: the two towers of a model may share some."""
+    kept = module.state_dict(keep_vars=True)
+    first = _first_names(kept)
+    return {name: kept[name].detach().contiguous() for name in dict.fromkeys(first.values())}
+
+
+def put_weights(module: nn.Module, tensors: Mapping[str, Tensor]) -> None:
+    """Put back what `weights_of` gave; what is missing or too much is an error of torch's."""
+    first = _first_names(module.state_dict(keep_vars=True))
+    shared = {name: tensors[own] for name, own in first.items() if own in tensors}
+    module.load_state_dict({**tensors, **shared})
+
+
+def _first_names(weights: Mapping[str, Tensor]) -> dict[str, str]:
+    """The first of the names under which each weight is known."""
+    names: dict[int, str] = {}
+    return {name: names.setdefault(id(weight), name) for name, weight in weights.items()}
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], document: Mapping[str, Any]) -> None:

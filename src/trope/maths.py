@@ -9,6 +9,7 @@ from torch.nn import functional
 
 SHORTEST = 1e-12  # a vector below this length has no direction
 REGISTER = 16  # numbers
+SUREST = 1e-6  # a score this near to 0 or 1 is as sure as a score gets
 NEAREST = 1e-4  # added to squared distances: the root has no derivative at zero
 
 
@@ -50,3 +51,8 @@ def softmax(values: Float[Tensor, "*n m"]) -> Float[Tensor, "*n m"]:
 def distance(cosines: Float[Tensor, "*n"]) -> Float[Tensor, "*n"]:
     """Euclidean distances of unit vectors, from their cosines."""
     return ((2 - 2 * cosines).clamp(min=0) + NEAREST).sqrt()
+
+
+def log_odds(scores: Float[Tensor, "*n c"]) -> Float[Tensor, "*n c"]:
+    """The logarithms of the odds of scores from 0 to 1, whose sigmoid gives them back."""
+    return torch.logit(scores.clamp(SUREST, 1 - SUREST))

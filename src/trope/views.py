@@ -16,7 +16,10 @@ class Encoded:
     `residuals` is what made the senses differ, before they were added to the shared vector. A model
     that compares parts (cells, words) keeps them as `locals`, of length one; `present` marks the
     real ones where some are padding, which is zeros. With `log_sigma` an item is a normal
-    distribution around its mean, of these logarithms of standard deviations.
+    distribution around its mean, of these logarithms of standard deviations. `logits` are log-odds
+    of labels: the sigmoid of one is the score of its label. `length` is that of the vector before
+    it was scaled to one. `masked` is what it cost in training to predict the parts of an item that
+    were masked.
     """
 
     mean: Float[Tensor, "n d"]
@@ -25,6 +28,9 @@ class Encoded:
     locals: Float[Tensor, "n l d"] | None = None
     present: Bool[Tensor, "n l"] | None = None
     log_sigma: Float[Tensor, "n d"] | None = None
+    logits: Float[Tensor, "n c"] | None = None
+    length: Float[Tensor, " n"] | None = None
+    masked: Float[Tensor, " n"] | None = None
 
     def take(self, rows: Int[Tensor, " rows"] | slice) -> Encoded:
         """Chosen items, by number or from one to another."""
@@ -67,6 +73,9 @@ class View:
     they follow from the points. Times `odds`, where there are any, they are logarithms of the odds
     that image and text match. `relevance` is how much the text of a column says the same as the
     texts of a row's image.
+
+    `labels` are those of each pair, of all that the model knows; of a pair without any nobody knows
+    which are right.
     """
 
     image: Encoded
@@ -81,3 +90,4 @@ class View:
     scores: Float[Tensor, "n n"] | None = None
     odds: Float[Tensor, ""] | None = None
     relevance: Float[Tensor, "n n"] | None = None
+    labels: Bool[Tensor, "n c"] | None = None

@@ -12,8 +12,10 @@ TOPICS, REGIONS, SIZE = 8, 4, 16
 SPLITS = ("train",) * 6 + ("val", "test")
 
 
-def write(folder: Path, rows: int = 160, texts: int = 1, seed: int = 0) -> Path:
-    """`rows` pictures, each with texts of words of its topic."""
+def write(
+    folder: Path, rows: int = 160, texts: int = 1, seed: int = 0, labeled: bool = False
+) -> Path:
+    """`rows` pictures, each with texts of words of its topic, which may be told by labels."""
     random = np.random.default_rng(seed)
     directions = random.normal(size=(TOPICS, SIZE))
     topics = np.arange(rows) % TOPICS
@@ -27,12 +29,18 @@ def write(folder: Path, rows: int = 160, texts: int = 1, seed: int = 0) -> Path:
                 "texts": [sentence(random, int(topics[row]), row, i) for i in range(texts)],
                 "image_feature": row,
                 "split": SPLITS[row // TOPICS % len(SPLITS)],
+                **({"labels": labels(int(topics[row]))} if labeled else {}),
             }
         )
         for row in range(rows)
     ]
     (folder / "pairs.jsonl").write_text("\n".join(lines))
     return folder
+
+
+def labels(topic: int) -> list[str]:
+    """Two of a topic: its own, and one of several topics."""
+    return [f"topic {topic}", f"kind {topic % 3}"]
 
 
 def photographs(folder: Path) -> Path:

@@ -37,6 +37,8 @@ ENDING = [*planted.PRECOMPUTED, "training.epochs=30", "training.stop=2", "traini
 ENDING += ["training.learning_rate=1e-9", "training.select=loss"]
 
 
+SHARED = [*planted.PRECOMPUTED, "head.dropout=0", "head.transformer.mask=0"]  # each draws its own
+
 THREE = [*planted.PRECOMPUTED, "training.epochs=3", "training.learning_rate=1e-3"]
 WEIGHED = {
     "discrepancy": ("discrepancy", [*THREE, "neighbors.k=8", "training.batch=20"]),
@@ -72,6 +74,8 @@ CASES = {
     "sgr": Case("sgr", SCORED),
     "saf": Case("sgr", [*SCORED, "scorer.name=saf", "text.bidirectional=false"]),
     "pixels": Case("infonce", planted.PIXELS, "photos", one=4, two=4),
+    "sharing": Case("sharing-consistency", SHARED, "labeled"),
+    "dscmr": Case("dscmr", planted.PRECOMPUTED, "labeled"),
 }
 
 
@@ -116,6 +120,7 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with two data sets and what two processes have made of them."""
     folder = tmp_path_factory.mktemp("processes")
     planted.write(folder / "data", rows=128)
+    planted.write(folder / "labeled", rows=128, labeled=True)
     few = planted.write(folder / "few", rows=64)
     rows = [json.loads(line) for line in (few / "pairs.jsonl").read_text().splitlines()]
     (few / "pairs.jsonl").write_text("\n".join(map(json.dumps, rows[13:])))  # 35 to train on

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 
 @dataclass(frozen=True)
 class Content:
-    """One vector per item, and vectors of its parts (cells, words); `present` marks real parts."""
+    """One vector per item, and vectors of its parts (cells, words); `present` marks real parts.
+
+    `boxes` say where in a picture its parts are (`boxes.py`). In training some parts may be
+    `masked`; `targets` are the numbers of what was there.
+    """
 
     whole: Float[Tensor, "n h"]
     parts: Float[Tensor, "n l c"] | None = None
     present: Bool[Tensor, "n l"] | None = None
+    boxes: Float[Tensor, "n l 5"] | None = None
+    masked: Bool[Tensor, "n l"] | None = None
+    targets: Int[Tensor, "n l"] | None = None
 
 
 def drop_channels(dropout: nn.Dropout, content: Content) -> Content:
@@ -28,7 +35,7 @@ def drop_channels(dropout: nn.Dropout, content: Content) -> Content:
         return content
     kept = dropout(torch.ones_like(content.whole))
     parts = None if content.parts is None else content.parts * kept[:, None]
-    return Content(content.whole * kept, parts, content.present)
+    return replace(content, whole=content.whole * kept, parts=parts)
 
 
 class Encoder(nn.Module):

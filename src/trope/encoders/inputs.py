@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import torch
-from jaxtyping import Int, Shaped
+from jaxtyping import Float, Int, Shaped
 from torch import Tensor
 
 from trope.data.vocabulary import PAD
@@ -76,6 +76,24 @@ class Mapped:
         """The features of the chosen pictures."""
         for items in chosen:
             yield (torch.from_numpy(self.table.read(items)),)
+
+
+@dataclass(frozen=True, eq=False)
+class Boxed:
+    """Regions of pictures with the place of each, all of them real."""
+
+    regions: Rows | Mapped
+    boxes: Float[Tensor, "items regions 5"]
+
+    def __len__(self) -> int:
+        return len(self.regions)
+
+    def batches(self, chosen: Iterable[Items], epoch: int | None) -> Iterator[Tensors]:
+        """The features of the chosen pictures, which are real, and their boxes."""
+        items = [np.asarray(some) for some in chosen]
+        for some, (values,) in zip(items, self.regions.batches(items, epoch), strict=True):
+            real = torch.ones(values.shape[:2], dtype=torch.bool)
+            yield values, real, self.boxes[torch.from_numpy(some)]
 
 
 def stored(table: FeatureTable) -> Rows | Mapped:

@@ -27,7 +27,7 @@ class Tower(nn.Module):
 
 
 class Model(nn.Module):
-    """Pictures and texts in, points of one space out.
+    """Pictures and texts in, points of one space out; heads may share what both learn.
 
     `scorer(image, text)` says how alike encoded items are, where a cosine does not.
     """

@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor, nn
 
+from trope.encoders.boxes import grid_boxes
 from trope.encoders.content import Content, Pretrained, drop_channels
 from trope.encoders.folding import fold
 from trope.encoders.unused import freeze_unused
@@ -37,6 +38,8 @@ class Tuned(Pretrained):
         self.std: Tensor
         self.register_buffer("mean", torch.tensor(want[0]), persistent=False)
         self.register_buffer("std", torch.tensor(want[1]), persistent=False)
+        self.grid: Tensor
+        self.register_buffer("grid", grid_boxes(side), persistent=False)
         self.dropout, self.size = nn.Dropout(dropout), chosen.size
         self.whole = self.part = self._tried()
 
@@ -44,7 +47,8 @@ class Tuned(Pretrained):
         """Content of pictures given as 8-bit RGB values."""
         cells = self._cells(self.network, self._prepared(pixels))
         parts = cells if self.side == GRID else outputs.coarser(cells, self.side)
-        return drop_channels(self.dropout, Content(cells.mean(dim=1), parts))
+        boxes = self.grid.expand(len(parts), -1, -1)
+        return drop_channels(self.dropout, Content(cells.mean(dim=1), parts, boxes=boxes))
 
     def _prepared(self, pixels: UInt8[Tensor, "n size size 3"]) -> Float[Tensor, "n 3 size size"]:
         return pixels.float().sub_(self.mean).div_(self.std).permute(0, 3, 1, 2)

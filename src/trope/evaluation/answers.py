@@ -36,6 +36,7 @@ from trope.evaluation.selection import (
 )
 from trope.evaluation.settings import EvaluationSettings
 from trope.evaluation.sizes import refuse_oversized, rooms_of, too_small_for
+from trope.evaluation.thresholds import Chosen, thresholds
 from trope.evaluation.truth import is_coco, truths
 from trope.evaluation.wording import counted
 from trope.metrics.precision import MAP
@@ -70,10 +71,11 @@ def answers(
     metrics = (*metrics_of(wanted, settings, coco), MeanRank())  # the rank of every query
     plan = Plan(metrics, wanted.measures, settings.folds, hubs, judged.of)
     found = measure(embedded, plan, bank)
-    found, near, unknown = _with_modalities(source, embedded, found, wanted, settings)
+    found, labels = _with_labels(source, embedded, found, wanted, settings, split)
+    found, near, unknown = _with_meaning(source, embedded, found, wanted, settings)
     _refuse_missing(found, wanted)
-    told = (*_told(found, settings, hubs), *near)
-    notes = [*remarks, *embedded.remarks, *judged.remarks, *untuned, *unknown]
+    told = (*_told(found, settings, hubs), *labels.told, *near)
+    notes = [*remarks, *embedded.remarks, *judged.remarks, *untuned, *labels.remarks, *unknown]
     notes += filter(None, [too_small_for(rooms, wanted, settings)])
     return Answers(found, wanted, told, tuple(notes))
 
@@ -99,17 +101,30 @@ def _wanted(
     return wanted
 
 
-def _with_modalities(
+def _with_labels(
+    source: Source,
+    embedded: Embedded,
+    found: Measurements,
+    wanted: Request,
+    settings: EvaluationSettings,
+    split: str,
+) -> tuple[Measurements, Chosen]:
+    """How far predicted labels are the right ones, and from which scores on they are predicted."""
+    if embedded.predicted is None or not any(map(wanted.asks, PREDICTED)):
+        return found, Chosen()
+    chosen = thresholds(source, embedded, settings, split)
+    right = agreements(embedded.gallery, embedded.predicted, chosen.of)
+    return replace(found, values=found.values | right), chosen
+
+
+def _with_meaning(
     source: Source,
     embedded: Embedded,
     found: Measurements,
     wanted: Request,
     settings: EvaluationSettings,
 ) -> tuple[Measurements, list[str], list[str]]:
-    """Predicted labels, and preservation; where the space cannot be made unasked, a remark."""
-    if embedded.predicted is not None and any(map(wanted.asks, PREDICTED)):
-        right = agreements(embedded.gallery, embedded.predicted, settings.threshold)
-        found = replace(found, values=found.values | right)
+    """Preservation; where the space cannot be made unasked, a remark."""
     if not wanted.neighbors:
         return found, [], []
     try:

@@ -12,13 +12,13 @@ from functools import cached_property
 from typing import Literal, TypeAlias
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 from jaxtyping import Int
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from trope.data.components import components
+from trope.data.labels import labels_of_rows
 from trope.data.pairs import Pairs
 from trope.data.samples import Samples, samples
 from trope.errors import DataError
@@ -220,14 +220,7 @@ def _labels(
     pairs: Pairs, rows: Texts, owners: Texts
 ) -> tuple[sparse.csr_matrix | None, tuple[str, ...]]:
     """The labels of each picture: of all rows that show it, together; None where nobody has any."""
-    column = pairs.column("labels")
-    counts = np.asarray(pc.fill_null(pc.list_value_length(column), 0), np.int64)
-    values = pc.list_flatten(column)
-    names = pa.chunked_array(values).combine_chunks().dictionary_encode()
-    codes = np.asarray(names.indices, np.int64)
-    shape = (len(pairs), max(len(names.dictionary), 1))
-    of_rows = np.repeat(np.arange(len(pairs)), counts)
-    by_row = sparse.csr_matrix((np.ones(len(codes), np.int32), (of_rows, codes)), shape)
+    by_row, names = labels_of_rows(pairs)
     shown = (np.ones(len(rows), np.int32), (owners, rows))
     found = sparse.csr_matrix(shown, (int(owners.max(initial=-1)) + 1, len(pairs))) @ by_row
     if not found.nnz:
@@ -236,7 +229,7 @@ def _labels(
     used = np.flatnonzero(found.getnnz(axis=0))
     found = found[:, used].tocsr()
     found.sort_indices()
-    return found, tuple(names.dictionary.take(pa.array(used)).to_pylist())
+    return found, tuple(names[column] for column in used)
 
 
 __all__ = ["Gallery", "Side", "gallery", "rows_of"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -14,18 +15,21 @@ from trope.metrics.predictions import chosen, macro_parts, micro_parts
 Scores: TypeAlias = Float[np.ndarray, "_items labels"]
 Values: TypeAlias = Float64[np.ndarray, " _items"]
 Rows: TypeAlias = Int[np.ndarray, " _items"]
+Thresholds: TypeAlias = Mapping[Side, float | None]
 
 
 @dataclass(frozen=True, eq=False)
 class Predicted:
     """A score of every label for each picture and each text of a gallery; `names` are the labels'.
 
-    What is at least the threshold is predicted.
+    What is at least the threshold is predicted, or of a model that knows but `single` labels the
+    one with the highest score.
     """
 
     names: tuple[str, ...]
     image: Scores
     text: Scores
+    single: bool = False
 
     def of(self, side: Side) -> Scores:
         """The scores of one side."""
@@ -33,11 +37,18 @@ class Predicted:
 
     def take(self, images: Rows, texts: Rows) -> Predicted:
         """Those of some pictures and texts."""
-        return Predicted(self.names, self.image[images], self.text[texts])
+        return Predicted(self.names, self.image[images], self.text[texts], self.single)
+
+    def guessed(self, side: Side, threshold: float | None) -> Bool[np.ndarray, "_items labels"]:
+        """The labels that are predicted; without a threshold, the one with the highest score."""
+        scores = self.of(side)
+        if threshold is not None:
+            return chosen(scores, threshold)
+        return np.asarray(np.arange(len(self.names)) == scores.argmax(axis=1)[:, None])
 
 
 def agreements(
-    gallery: Gallery, predicted: Predicted, threshold: float
+    gallery: Gallery, predicted: Predicted, thresholds: Thresholds
 ) -> dict[str, dict[str, Values]]:
     """By modality, micro-F1 and macro-F1 as numbers whose means they are.
 
@@ -46,15 +57,14 @@ def agreements(
     """
     found: dict[str, dict[str, Values]] = {}
     names = list(dict.fromkeys([*predicted.names, *gallery.label_names]))
-    truth = _truth(gallery, names)
+    truth = truth_of(gallery, names)
     sides: tuple[tuple[Side, Bool[np.ndarray, "_items labels"]], ...] = (
         ("image", truth),
         ("text", truth[gallery.owners]),
     )
     for side, right in sides:
-        scores = chosen(predicted.of(side), threshold)
         guessed = np.zeros(right.shape, bool)
-        guessed[:, : len(predicted.names)] = scores
+        guessed[:, : len(predicted.names)] = predicted.guessed(side, thresholds[side])
         known = np.asarray(right.any(axis=1))
         found[side] = {
             name: _spread(parts(guessed[known], right[known]), known)
@@ -63,7 +73,8 @@ def agreements(
     return found
 
 
-def _truth(gallery: Gallery, names: list[str]) -> Bool[np.ndarray, "images labels"]:
+def truth_of(gallery: Gallery, names: list[str]) -> Bool[np.ndarray, "images labels"]:
+    """Which of some labels, all of the gallery's among them, each picture has."""
     right = np.zeros((len(gallery.images), len(names)), bool)
     if gallery.labels is not None:
         places = {name: place for place, name in enumerate(names)}

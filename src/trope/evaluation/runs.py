@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
+import torch
 from jaxtyping import Float, Int
 
 from trope import config
@@ -18,26 +19,43 @@ from trope.data.pairs import Pairs
 from trope.data.readers import open as open_pairs
 from trope.data.samples import samples
 from trope.data.splits import SplitPlan
+from trope.data.wordless import wordless
 from trope.encoders.plan import Pictures, Texts
 from trope.errors import DataError, UsageError
 from trope.evaluation.embedded import Bank, Embedded
 from trope.evaluation.fed import fed
 from trope.evaluation.gallery import gallery
 from trope.evaluation.left_out import left_out
+from trope.evaluation.predictions import Predicted
 from trope.runtime import generator
 from trope.spaces import Doc2Vec, Sentence
 from trope.spaces.paragraphs import Training
+from trope.views import Encoded
 
 LARGEST_BANK = 20_000  # training queries of a side
 
 
 @dataclass(frozen=True, eq=False)
 class RunSource:
-    """A model and the pairs it is asked about, which have their splits."""
+    """A model and the pairs it is asked about, which have their splits.
+
+    Of a model that reads stored vectors texts need have no words; then nothing is measured by them.
+    """
 
     checkpoint: Checkpoint
-    pairs: Pairs
-    has_space: ClassVar[bool] = True
+    given: Pairs
+    _kept: dict[str, Embedded] = field(default_factory=dict, repr=False)  # by split
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """The pairs as the model reads them."""
+        return self.checkpoint.plan.asked(self.given)
+
+    @cached_property
+    def has_space(self) -> bool:
+        """Whether texts have words to make a space of."""
+        stored = self.checkpoint.plan.text.encoder == "precomputed"
+        return not stored or not wordless(self.given).any()
 
     @cached_property
     def pictures(self) -> Pictures:
@@ -50,13 +68,28 @@ class RunSource:
         return self.checkpoint.plan.texts(self.pairs)
 
     def embedded(self, split: str) -> Embedded:
-        """Encode the pictures and texts of a split, and of no other."""
+        """Encode the pictures and texts of a split, and of no other; once, whoever asks again."""
+        if split not in self._kept:
+            self._kept[split] = self._encoded(split)
+        return self._kept[split]
+
+    def _encoded(self, split: str) -> Embedded:
         given = fed(self.checkpoint.plan, self.pairs, split)
         found = gallery(self.pairs, given.rows, split)
         model = self.checkpoint.model
-        vectors = given.encoded(model, found.images, found.texts)
+        image, text = given.encoded(model, found.images, found.texts)
+        found = found if self.has_space else replace(found, words=())
         remarks = left_out(self.pairs, given.rows, split, given.failed)
-        return Embedded(found, *vectors, remarks=remarks, scorer=model.scorer)
+        predicted = self._predicted(image, text)
+        return Embedded(found, image, text, predicted, remarks, model.scorer)
+
+    def _predicted(self, image: Encoded, text: Encoded) -> Predicted | None:
+        """The scores of labels, where the model predicts them."""
+        if image.logits is None or text.logits is None:
+            return None
+        scores = [torch.sigmoid(one.float()).cpu().numpy() for one in (image.logits, text.logits)]
+        plan = self.checkpoint.plan
+        return Predicted(plan.labels, scores[0], scores[1], plan.single)
 
     def bank(self) -> Bank | None:
         """Encode training queries, a sample of them where there are very many."""

@@ -9,7 +9,6 @@ from typing import Literal
 from trope.errors import UsageError
 from trope.evaluation.comparison import LEAST
 from trope.evaluation.hubs import Hubs
-from trope.metrics.predictions import THRESHOLD
 
 
 @dataclass(frozen=True)
@@ -24,8 +23,10 @@ class EvaluationSettings:
     in the semantic `space`, by default the one that the run was trained with. `labels` says whether
     labels are COCO's instances, which published PMRP figures go by. `margin` is the difference of
     shares that does not matter: within it two sides are equal (of ranks, as much of the places).
-    `threshold` is the score from which on a label counts as predicted. `candidates` is how many
-    items a query's scorer ranks, nearest by cosine, as in a search; 0 for all.
+    `threshold` is the score from which on a label counts as predicted; None: of a run, the best on
+    the validation split for each modality, or the highest score where every training pair has one
+    label; of a file, 0.5. `candidates` is how many items a query's scorer ranks, nearest by cosine,
+    as in a search; 0 for all.
     """
 
     metrics: tuple[str, ...] = ()
@@ -38,7 +39,7 @@ class EvaluationSettings:
     space: Literal["run", "doc2vec", "sentence"] = "run"
     labels: Literal["any", "instances"] = "any"
     margin: float = LEAST
-    threshold: float = THRESHOLD
+    threshold: float | None = None
     candidates: int = 0
     seed: int = 0
 
@@ -55,7 +56,7 @@ class EvaluationSettings:
             raise UsageError(f"neighbors: at least 1, found {self.neighbors}")
         if not 0 <= self.margin < 1:
             raise UsageError(f"margin: a share from 0 to below 1, found {self.margin}")
-        if not math.isfinite(self.threshold):
+        if self.threshold is not None and not math.isfinite(self.threshold):
             raise UsageError(f"threshold: a number, found {self.threshold}")
         kinds = [name.partition("=")[0] for name in self.truth]
         for kind in kinds:

@@ -14,6 +14,7 @@ from trope.experiments.mined_positives import EXPERIMENT as MINED_POSITIVES
 from trope.experiments.neighborhoods import EXPERIMENT as NEIGHBORHOODS
 from trope.experiments.small_data import EXPERIMENT as SMALL_DATA
 from trope.experiments.spec import Experiment, Findings
+from trope.experiments.wikipedia import EXPERIMENT as WIKIPEDIA
 from trope.experiments.wrong_pairs import EXPERIMENT as WRONG_PAIRS
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -23,6 +24,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "mined-positives": MINED_POSITIVES,
     "neighborhoods": NEIGHBORHOODS,
     "small-data": SMALL_DATA,
+    "wikipedia": WIKIPEDIA,
     "wrong-pairs": WRONG_PAIRS,
 }
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from jaxtyping import Int, Shaped
+from jaxtyping import Float, Int, Shaped
 
 from trope.data.pairs import Pairs
 from trope.errors import DataError, UsageError
@@ -21,7 +21,8 @@ class Precomputed:
     """Rows of stored arrays, named by the columns `image_feature` and `text_feature`.
 
     An array holds a vector per item (n d), or regions (n r d): `tokens` are the regions, `pooled`
-    is their mean.
+    is their mean. Where regions are in their pictures may stand in `features/image_boxes.npy`
+    (n r 4): left, top, right and bottom edge, as shares of the picture.
     """
 
     name: str = "precomputed"
@@ -34,9 +35,35 @@ class Precomputed:
         """The stored features of the rows' texts."""
         return _stored(pairs, "text", kind)
 
+    def kind(self, pairs: Pairs, side: str) -> Kind:
+        """The finest kind there is: the regions of items, or the one vector that each has."""
+        return "tokens" if _mapped(_path(pairs, side)).ndim == 3 else "pooled"
+
+    def boxes(self, pairs: Pairs) -> Float[np.ndarray, "items regions 4"] | None:
+        """Where the regions of pictures are, by position, if that is known."""
+        path = _path(pairs, "image_boxes")
+        if not path.is_file():
+            return None
+        boxes, wanted = np.array(_mapped(path), np.float32), _mapped(_path(pairs, "image")).shape
+        if boxes.shape != (*wanted[:2], 4):
+            raise DataError(
+                f"{path}: has shape {boxes.shape}, expected {(*wanted[:2], 4)}: four edges of each "
+                "region of image.npy"
+            )
+        inside = np.isfinite(boxes).all() and boxes.min() >= 0 and boxes.max() <= 1
+        if not inside or (boxes[..., 2:] < boxes[..., :2]).any():
+            raise DataError(
+                f"{path}: edges must be shares of a picture, from 0 to 1, left and top first"
+            )
+        return boxes
+
+
+def _path(pairs: Pairs, name: str) -> Path:
+    return pairs.root / "features" / f"{name}.npy"
+
 
 def _stored(pairs: Pairs, side: str, kind: Kind) -> FeatureTable:
-    path = pairs.root / "features" / f"{side}.npy"
+    path = _path(pairs, side)
     array = _mapped(path)
     if (array.ndim == 2 and kind != "pooled") or kind == "grid":
         there = "pooled" if array.ndim == 2 else "pooled and tokens"

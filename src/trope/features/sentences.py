@@ -100,10 +100,11 @@ def sentence_encoder(name: str = "minilm", *, device: str = "cpu") -> SentenceEn
     """The packaged model, one in a folder, or one of this name stored on this machine."""
     if find_spec("sentence_transformers") is None:
         raise MissingExtra(f"sentence encoder '{name}'", EXTRA)
-    return SentenceEncoder(name, _folder(name), device)
+    return SentenceEncoder(name, encoder_folder(name), device)
 
 
-def _folder(name: str) -> Path:
+def encoder_folder(name: str) -> Path:
+    """Where the files of a model are: in its package, in a folder, or where others have put it."""
     if name in PACKAGED:
         return _packaged(name)
     folder = Path(name).expanduser()

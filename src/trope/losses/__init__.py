@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from trope.losses.angular import Angular
 from trope.losses.daa import DAA, DAASettings
+from trope.losses.dscmr import DSCMR
 from trope.losses.hal import HAL
 from trope.losses.infonce import InfoNCE
+from trope.losses.labels import Labels
 from trope.losses.loss import Loss
 from trope.losses.npairs import NPairs
 from trope.losses.pcme import PCME
@@ -17,8 +19,10 @@ from trope.losses.triplet import Triplet
 
 LOSSES: dict[str, type[Loss]] = {
     "angular": Angular,
+    "dscmr": DSCMR,
     "hal": HAL,
     "infonce": InfoNCE,
+    "labels": Labels,
     "npairs": NPairs,
     "pcme": PCME,
     "siglip": SigLIP,

@@ -32,7 +32,10 @@ class Loss(nn.Module, ABC):
 
     @property
     def needs(self) -> frozenset[str]:
-        """The optional parts a view must have: near-text, near-image, meaning, look, odds, ..."""
+        """The optional parts a view must have: near-text, near-image, meaning, look, labels, odds.
+
+        And those that a model must give: logits, length.
+        """
         return frozenset()
 
     @abstractmethod

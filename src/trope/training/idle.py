@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 
+from trope.encoders.plan import WORDS as NUMBERED
 from trope.encoders.scorers import scorer_settings
 from trope.encoders.scorers.matching import Match
+from trope.encoders.settings import TransformerSettings
 from trope.errors import UsageError
 from trope.training.settings import Recipe
 from trope.training.small import is_default, setting
 from trope.training.task import NEAR, build_loss, build_weight
 from trope.weights import Semantic, Weight
 
-GRU = ("hidden", "bidirectional", "pretrained", "min_count")
+GRU = ("hidden", "bidirectional")
+WORDS = ("pretrained", "min_count")
+TRANSFORMER = [f"head.transformer.{field.name}" for field in fields(TransformerSettings)]
 
 
 def refuse_idle(settings: Recipe, sets: Sequence[str]) -> list[str]:
@@ -42,14 +47,18 @@ def _unused(settings: Recipe) -> Iterator[tuple[str, list[str]]]:
         f"with image.encoder={image.encoder}",
         ["image.normalize" if image.encoder == "tuned" else "image.flip"],
     )
+    with_text = f"with text.encoder={text.encoder}"
     if text.encoder != "gru":
-        yield f"with text.encoder={text.encoder}", [f"text.{name}" for name in GRU]
+        yield with_text, [f"text.{name}" for name in GRU]
+    if text.encoder not in NUMBERED:
+        yield with_text, [f"text.{name}" for name in WORDS]
         if space != "doc2vec":
-            yield f"with text.encoder={text.encoder}", ["text.words"]
-    elif space != "sentence":
-        yield "with text.encoder=gru", ["text.model"]
-    alone = "text.longest" if text.encoder == "sentence" else "text.normalize"
-    yield f"with text.encoder={text.encoder}", [alone]
+            yield with_text, ["text.words"]
+    if not text.encoder.startswith("sentence") and space != "sentence":
+        yield with_text, ["text.model"]
+    frozen = text.encoder in ("sentence", "precomputed")
+    yield with_text, ["text.longest" if frozen else "text.normalize"]
+    yield from _unused_by_head(settings)
     if not near:
         yield "with a loss that takes no neighbors", ["neighbors.source", "neighbors.k"]
     if weight is not None:
@@ -65,12 +74,22 @@ def _unused(settings: Recipe) -> Iterator[tuple[str, list[str]]]:
 
 def _unused_by_scorer(settings: Recipe) -> Iterator[tuple[str, list[str]]]:
     scorer, one = scorer_settings(settings.scorer), settings.head.senses == 1
-    if scorer is None and one:
+    if scorer is None and not settings.head.parts:
         yield "with one sense an item", ["image.grid"]
     if one and not isinstance(scorer, Match):
         yield "with one sense an item", ["head.attention"]
     if isinstance(scorer, Match) and "sampled" not in (scorer.form, scorer.asked):
         yield "where nothing is sampled", ["scorer.samples"]
+
+
+def _unused_by_head(settings: Recipe) -> Iterator[tuple[str, list[str]]]:
+    head = settings.head
+    if head.kind != "dscmr":
+        yield f"with head.kind={head.kind}", ["head.hidden"]
+    if head.kind != "transformer":
+        yield f"with head.kind={head.kind}", TRANSFORMER
+    elif not head.transformer.mask:
+        yield "where nothing is masked", ["head.transformer.codes", "loss.masked"]
 
 
 def _unused_by(weight: Weight, senses: int) -> Iterator[tuple[str, list[str]]]:

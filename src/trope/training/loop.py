@@ -216,8 +216,7 @@ class Loop:
             **({} if self.weighing is None else self.weighing.told(progress.epoch)),
         }
         progress.history.append(line)
-        recall = found.recall if wanted.select == "recall" else None
-        self._keep(-found.loss if recall is None else recall, line)
+        self._keep(found.chosen_by(wanted.select), line)
         progress.waited = 0 if found.loss < progress.lowest else progress.waited + 1
         progress.lowest = min(progress.lowest, found.loss)
         if wanted.schedule == "plateau" and progress.waited >= wanted.patience:

@@ -48,14 +48,11 @@ def groups(model: Model, loss: Loss, settings: Optimization) -> list[dict[str, A
 
 
 def learned(model: Model, loss: Loss) -> Iterator[tuple[str, Parameter]]:
-    """What is learned, and the part it belongs to."""
-    for tower in ("image", "text"):
-        for name, parameter in getattr(model, tower).named_parameters():
-            if parameter.requires_grad:
-                yield ("head" if name.startswith("head.") else tower), parameter
-    for parameter in () if model.scorer is None else model.scorer.parameters():
+    """What is learned, and the part it belongs to; what both towers share, once."""
+    for name, parameter in model.named_parameters():
+        tower, _, inside = name.partition(".")
         if parameter.requires_grad:
-            yield "scorer", parameter
+            yield ("head" if inside.startswith("head.") else tower), parameter
     for parameter in loss.parameters():
         if parameter.requires_grad:
             yield "loss", parameter

@@ -40,9 +40,10 @@ class Optimization:
 
     By the schedule `plateau` the learning rate is multiplied by `decay` after `patience` epochs
     without a lower validation loss; by `linear` it falls with every step, to 0 at the end of all
-    `epochs`. Training ends after `stop` epochs without a better `select` on validation. A `clip` of
-    0 is none. `rates` multiply the learning rate of a part: the encoders `image` and `text`, both
-    `head`s, the `scorer`, or what the `loss` itself learns.
+    `epochs`. Training ends after `stop` epochs without a better `select` on validation: 5-way
+    recall, loss, or NDCG by shared `labels`. A `clip` of 0 is none. `rates` multiply the learning
+    rate of a part: the encoders `image` and `text`, both `head`s, the `scorer`, or what the `loss`
+    itself learns.
     """
 
     batch: int = 64
@@ -55,7 +56,7 @@ class Optimization:
     patience: int = 5
     stop: int = 12
     clip: float = 2.0
-    select: Literal["recall", "loss"] = "recall"
+    select: Literal["recall", "loss", "labels"] = "recall"
     precision: Literal["32-true", "bf16-mixed", "16-mixed"] = "32-true"
 
     def __post_init__(self) -> None:

@@ -16,7 +16,7 @@ from lightning_fabric.plugins.precision import Precision
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from trope.checkpoints import read_tensors, write_tensors
+from trope.checkpoints import put_weights, read_tensors, weights_of, write_tensors
 from trope.errors import DataError
 
 FILE = "state.safetensors"
@@ -53,9 +53,9 @@ def save_state(
 ) -> None:
     """Write weights, the optimizer's memory and the progress, whole or not at all."""
     tensors = {
-        f"{part}.{name}": value.contiguous()
+        f"{part}.{name}": value
         for part, module in modules.items()
-        for name, value in module.state_dict().items()
+        for name, value in weights_of(module).items()
     }
     for number, memory in optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer.{number}.{name}": value for name, value in memory.items()}
@@ -76,7 +76,7 @@ def load_state(
     parts = {part: _below(tensors, part) for part in (*modules, "optimizer")}
     try:
         for part, module in modules.items():
-            module.load_state_dict(parts[part])
+            put_weights(module, parts[part])
         _remember(optimizer, parts["optimizer"])
         precision.load_state_dict(document["scale"])
         return Progress(**_infinite(document["progress"]))

@@ -118,6 +118,7 @@ def seen(task: Task, step: Step, images: Packed, texts: Packed, fabric: Fabric) 
         relevance=relevance,
         scores=_scores(task, image, text, fabric),
         odds=None if task.model.scorer is None else task.model.scorer.odds,
+        labels=None if task.labels is None else task.labels.of("train", step.pairs, device),
     )
 
 

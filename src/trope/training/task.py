@@ -14,9 +14,11 @@ from trope import config
 from trope.data.pairs import Pairs
 from trope.data.samples import Samples, samples
 from trope.encoders import Model, Plan
+from trope.encoders.bert import start_layers
 from trope.encoders.gru import Gru
 from trope.encoders.inputs import Inputs
 from trope.encoders.scorers import scorer_settings
+from trope.encoders.words import WordVectors
 from trope.errors import DataError, UsageError, suggestion
 from trope.losses import DAA, LOSSES, PENALTIES, Loss
 from trope.neighbors import Search, cached_neighbors
@@ -24,6 +26,8 @@ from trope.neighbors.siblings import siblings
 from trope.spaces import Doc2Vec, Sentence, Vectors, Visual
 from trope.spaces.paragraphs import Training
 from trope.training.graded import Graded, graded
+from trope.training.labeled import Labeled, labeled, refuse_unread
+from trope.training.masked import start_codes, with_targets
 from trope.training.optimizer import groups
 from trope.training.pictures import usable
 from trope.training.settings import Recipe
@@ -57,6 +61,7 @@ class Task:
     density: Float[np.ndarray, " samples"] | None = None
     relevance: Graded | None = None
     val_relevance: Graded | None = None
+    labels: Labeled | None = None
 
 
 class Parts(NamedTuple):
@@ -76,9 +81,13 @@ def prepare(pairs: Pairs, settings: Recipe, seed: int, processes: int = 1) -> Ta
     loss = build_loss(settings)
     weight = build_weight(settings)
     refuse_unscored(settings)
-    plan = Plan(settings.image, settings.text, settings.head, scorer=settings.scorer).fitted(pairs)
+    refuse_unread(settings, loss)
+    plan = Plan(settings.image, settings.text, settings.head, scorer=settings.scorer)
+    pairs = plan.asked(pairs)
+    plan = plan.fitted(pairs)
     pictures, texts = usable(plan.pictures(pairs, seed), pairs, "train", "val"), plan.texts(pairs)
     plan = replace(plan, image_size=pictures.size, text_size=texts.size)
+    plan, unmasked = with_targets(plan, pictures, texts)
     train, val = (samples(pairs, pictures.rows, split) for split in ("train", "val"))
     if len(train) < (least := max(2, processes)):
         raise DataError(
@@ -86,10 +95,15 @@ def prepare(pairs: Pairs, settings: Recipe, seed: int, processes: int = 1) -> Ta
             f"training needs {least}"
         )
     parts = _parts(pairs, settings, loss, weight, train, val)
+    labels = labeled(pairs, plan, train, val)
+    plan = plan if labels is None else replace(plan, single=labels.single)
     model = plan.model(seed)
     _start_words(model, plan, pairs)
+    start_codes(model, {"image": pictures.inputs, "text": texts.inputs}, train, seed)
+    start_layers(model, plan.head)
     groups(model, loss, settings.training)
-    remarks = [*pictures.remarks, *texts.remarks, *parts.remarks]
+    remarks = [*pictures.remarks, *texts.remarks, *parts.remarks, *unmasked]
+    remarks += [] if labels is None else labels.remarks
     if failed := pictures.failed:
         remarks.append(f"pictures left out: {len(failed):,}, the first {failed[0][1]}")
     return Task(
@@ -109,6 +123,7 @@ def prepare(pairs: Pairs, settings: Recipe, seed: int, processes: int = 1) -> Ta
         parts.around,
         parts.density,
         *parts.relevance,
+        labels,
     )
 
 
@@ -138,6 +153,8 @@ def refuse_unscored(settings: Recipe) -> None:
             f"scorer '{name}': loss '{loss}' adds points of images and texts, and does not ask "
             "for scores; take triplet, hal, infonce or siglip"
         )
+    if settings.head.kind != "linear":
+        raise UsageError(f"scorer '{name}': has a head of its own; set head.kind=linear")
     if settings.head.senses > 1:
         what = "parts of items" if scorer.locals else "distributions"
         raise UsageError(f"scorer '{name}': compares {what}; set head.senses=1")
@@ -226,7 +243,7 @@ def _looks(pairs: Pairs, settings: Recipe, train: Samples) -> Float[np.ndarray, 
 def _start_words(model: Model, plan: Plan, pairs: Pairs) -> None:
     """Words known to Doc2Vec start with the vectors it learned on the training texts."""
     encoder = model.text.encoder
-    if not isinstance(encoder, Gru) or not plan.text.pretrained:
+    if not isinstance(encoder, (Gru, WordVectors)) or not plan.text.pretrained:
         return
     found = Doc2Vec(Training(size=plan.text.words), plan.text.preparation).model(pairs)
     known = {word: i for i, word in enumerate(found.words)}

@@ -190,9 +190,12 @@ def selected_by(task: Task, settings: Recipe, seed: int) -> list[str]:
             f"split 'val' has {len(task.val):,} pairs to validate on, and none of them has a wrong "
             "one beside it: no epoch can be told from another; validation needs two different pairs"
         )
-    if settings.training.select == "loss" or measurable(task.val, seed):
-        return []
-    return ["too few validation pairs for 5-way recall: the lowest loss selects the model"]
+    select = settings.training.select
+    if select == "recall" and not measurable(task.val, seed):
+        return ["too few validation pairs for 5-way recall: the lowest loss selects the model"]
+    if select == "labels" and (task.labels is None or not task.labels.val.nnz):
+        return ["no labels in split 'val': the lowest loss selects the model"]
+    return []
 
 
 @contextmanager

@@ -12,9 +12,11 @@ from torch import Tensor
 from trope.data.samples import Numbers, Samples
 from trope.encoders import compare, encode
 from trope.metrics import Places, recall_in_task
+from trope.metrics.ndcg import ndcg
+from trope.metrics.predictions import best_threshold, micro_f1
 from trope.runtime import generator
 from trope.training.task import Task
-from trope.views import View
+from trope.views import Encoded, View
 
 MOST = 2_000  # pairs looked at
 SCORED = 1_000  # of a model that compares pairs itself, which takes far longer than cosines
@@ -25,12 +27,18 @@ WAYS = 5
 class Validation:
     """The cross-modal loss of a pair, and the recall of both directions, each a mean.
 
-    Without recall where no pair has four others that are wrong for it.
+    Without recall where no pair has four others that are wrong for it. Where labels are predicted,
+    NDCG by shared labels of both directions and micro-F1 of both modalities, each at the threshold
+    that is best here.
     """
 
     loss: float
     image_to_text: float | None = None
     text_to_image: float | None = None
+    ndcg_image_to_text: float | None = None
+    ndcg_text_to_image: float | None = None
+    f1_image: float | None = None
+    f1_text: float | None = None
 
     @property
     def recall(self) -> float | None:
@@ -38,6 +46,18 @@ class Validation:
         if self.image_to_text is None or self.text_to_image is None:
             return None
         return (self.image_to_text + self.text_to_image) / 2
+
+    @property
+    def ndcg(self) -> float | None:
+        """The mean of both directions."""
+        if self.ndcg_image_to_text is None or self.ndcg_text_to_image is None:
+            return None
+        return (self.ndcg_image_to_text + self.ndcg_text_to_image) / 2
+
+    def chosen_by(self, select: str) -> float:
+        """What the best model has most of; where it cannot be had, the lowest loss is the best."""
+        found = {"recall": self.recall, "labels": self.ndcg}.get(select)
+        return -self.loss if found is None else found
 
 
 def validate(task: Task, batch: int, seed: int) -> Validation:
@@ -56,6 +76,7 @@ def validate(task: Task, batch: int, seed: int) -> Validation:
     where = torch.from_numpy(place).to(seen.mean.device)
     found = compare(scorer, seen, text)[where]  # a picture of several texts is compared once
     same = task.val.same(rows, rows)
+    labels = None if task.labels is None else task.labels.of("val", rows)
     view = View(
         seen.points_only().take(where),
         text.points_only(),
@@ -63,9 +84,41 @@ def validate(task: Task, batch: int, seed: int) -> Validation:
         relevance=None if graded is None else graded.block(rows).to(found.device),
         scores=None if scorer is None else found,
         odds=None if scorer is None else scorer.odds,
+        labels=None if labels is None else labels.to(found.device),
+    )
+    scores = found.float().cpu().numpy()
+    by_labels = {} if labels is None else labeled(scores, view.image, view.text, labels.numpy())
+    return Validation(
+        _loss(task, view, batch),
+        recall(scores, same),
+        recall(scores.T, same),
+        **by_labels,
     )
     scores = found.float().cpu().numpy()
     return Validation(_loss(task, view, batch), recall(scores, same), recall(scores.T, same))
+
+
+def labeled(
+    scores: Float[np.ndarray, "n n"],
+    image: Encoded,
+    text: Encoded,
+    labels: Bool[np.ndarray, "n labels"],
+) -> dict[str, float]:
+    """NDCG of the pairs that have labels among each other, and micro-F1; nothing without labels."""
+    known = np.flatnonzero(labels.any(axis=1))
+    if not len(known):
+        return {}
+    right, among = labels[known], scores[np.ix_(known, known)]
+    gains = (right.astype(np.float32) @ right.T.astype(np.float32)).astype(np.int32)
+    found = {}
+    for name, table in (("image_to_text", among), ("text_to_image", among.T)):
+        order = np.argsort(-table, axis=1, kind="stable").astype(np.int32)
+        found[f"ndcg_{name}"] = float(ndcg(gains, order, [len(known)], 0.0).mean())
+    for name, items in (("image", image), ("text", text)):
+        assert items.logits is not None
+        guessed = torch.sigmoid(items.logits.float()).cpu().numpy()[known]
+        found[f"f1_{name}"] = micro_f1(guessed, right, best_threshold(guessed, right))
+    return found
 
 
 def comparable(val: Samples, seed: int) -> bool:
@@ -125,4 +178,5 @@ def _part(view: View, rows: Int[Tensor, " rows"]) -> View:
         relevance=relevance,
         scores=scores,
         odds=view.odds,
+        labels=None if view.labels is None else view.labels[rows],
     )

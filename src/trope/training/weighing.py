@@ -64,8 +64,9 @@ class Weighing:
     @property
     def shape(self) -> tuple[int, int, int, int]:
         """Of the bank."""
-        head = self.task.plan.head
-        return 2, len(self.task.train), head.senses if self.weight.by_sense else 1, head.size
+        plan = self.task.plan
+        senses = plan.head.senses if self.weight.by_sense else 1
+        return 2, len(self.task.train), senses, plan.width
 
     @cached_property
     def bank(self) -> Bank | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from trope.evaluation.gallery import Side
 from trope.experiments.runs import Outcome
+from trope.experiments.runs.measure import Pass
 from trope.experiments.runs.summary import difference, mean_of
 
 DIRECTIONS: dict[str, Side] = {"image_to_text": "image", "text_to_image": "text"}
@@ -29,18 +30,14 @@ class Semantic:
     asp: tuple[str, ...] = tuple(ASPS)
 
     @property
-    def metrics(self) -> dict[str, tuple[Side, str]]:
+    def passes(self) -> Sequence[Pass]:
         """Recall under the name of the direction alone, as runs are summed up by it."""
-        return {
+        wanted = {
             named(direction, metric): (side, metric)
             for direction, side in DIRECTIONS.items()
             for metric in (RECALL, *self.asp)
         }
-
-    @property
-    def options(self) -> Mapping[str, Any]:
-        """Settings of the evaluation."""
-        return {"folds": self.folds}
+        return (Pass(wanted, {"folds": self.folds}),)
 
 
 def named(direction: str, metric: str) -> str:

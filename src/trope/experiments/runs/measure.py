@@ -1,18 +1,28 @@
-"""What is measured of a run, query by query: c-way recall, and how meaning's neighbors are kept."""
+"""What is measured of a run, query by query: recall and neighbors kept, or what labels tell."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from trope.data.pairs import Pairs
-from trope.evaluation import evaluate_run
+from trope.evaluation.answers import answers
 from trope.evaluation.gallery import Side
+from trope.evaluation.job import settings_from
+from trope.evaluation.runs import open_run
 from trope.experiments.runs.outcome import Answers
 
 PRESERVATION = "preservation"
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One evaluation: by name, of which side and by which metric; options that differ."""
+
+    wanted: Mapping[str, tuple[Side, str]]
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 @runtime_checkable
@@ -20,13 +30,8 @@ class Asked(Protocol):
     """What is measured of runs: a dataclass, whose settings are part of a run's name."""
 
     @property
-    def metrics(self) -> Mapping[str, tuple[Side, str]]:
-        """By the name that answers get: whose queries, and the metric."""
-        ...
-
-    @property
-    def options(self) -> Mapping[str, Any]:
-        """Settings of the evaluation."""
+    def passes(self) -> Sequence[Pass]:
+        """All that is evaluated: what for, with which options, under which names."""
         ...
 
 
@@ -54,9 +59,51 @@ class Measure:
         return found
 
     @property
-    def options(self) -> dict[str, Any]:
-        """Over the whole split."""
-        return {}
+    def passes(self) -> Sequence[Pass]:
+        """All that is evaluated: what for, with which options, under which names."""
+        return (Pass(self.metrics),)
+
+
+@dataclass(frozen=True)
+class LabelMeasure(Measure):
+    """NDCG and mAP by shared labels, and F1 of predicted labels (paper 003).
+
+    NDCG is that of the first `cut` items, 0 for the whole gallery; with `folds`, of folds of so
+    many pictures too, as in COCO's 1K protocol.
+    """
+
+    cut: int = 500
+    folds: int = 0
+
+    @property
+    def metrics(self) -> dict[str, tuple[Side, str]]:
+        """Of each direction NDCG and mAP, of each modality micro-F1 and macro-F1."""
+        ndcg = f"ndcg@{self.cut}" if self.cut else "ndcg"
+        return {
+            **_both_ways("", ndcg),
+            **_both_ways("map.", "semantic-map"),
+            "image": ("image", "micro-f1"),
+            "text": ("text", "micro-f1"),
+            "macro.image": ("image", "macro-f1"),
+            "macro.text": ("text", "macro-f1"),
+        }
+
+    @property
+    def passes(self) -> Sequence[Pass]:
+        """The whole gallery, then folds of it."""
+        whole = Pass(self.metrics)
+        if not self.folds:
+            return (whole,)
+        ndcg = self.metrics["image_to_text"][1]
+        inside = _both_ways("folds.", ndcg) | _both_ways("folds.map.", "semantic-map")
+        return (whole, Pass(inside, {"folds": self.folds}))
+
+
+def _both_ways(before: str, metric: str) -> dict[str, tuple[Side, str]]:
+    return {
+        f"{before}image_to_text": ("image", metric),
+        f"{before}text_to_image": ("text", metric),
+    }
 
 
 USUAL = Measure()
@@ -66,21 +113,16 @@ def measured(
     run: Path, pairs: Pairs, split: str, measure: Asked
 ) -> tuple[dict[str, Answers], dict[str, float]]:
     """A number for every query of a split, by direction and modality; and what chance gives."""
-    wanted = measure.metrics
-    names = tuple(dict.fromkeys(metric for _, metric in wanted.values()))
-    (found,) = evaluate_run(run, pairs, split, metrics=names, **measure.options).measurements
-    answers = {
-        name: Answers(
-            tuple(found.gallery.names_of(side)),
-            found.values[_direction(name)][metric],
-            found.gallery.clusters_of(side),
-        )
-        for name, (side, metric) in wanted.items()
-    }
-    chance = {name: found.chance[_direction(name)][metric] for name, (_, metric) in wanted.items()}
-    return answers, chance
-
-
-def _direction(name: str) -> str:
-    """Of a name such as `image_to_text asp/cider`."""
-    return name.partition(" ")[0]
+    source, _ = open_run(run, pairs)
+    answered: dict[str, Answers] = {}
+    chance: dict[str, float] = {}
+    for one in measure.passes:
+        metrics = tuple(dict.fromkeys(metric for _, metric in one.wanted.values()))
+        found = answers(source, split, settings_from(metrics=metrics, **one.options)).measurements
+        for name, (side, metric) in one.wanted.items():
+            place = name.rpartition(".")[2].partition(" ")[0]  # a direction or a modality
+            ids, clusters = found.gallery.names_of(side), found.gallery.clusters_of(side)
+            answered[name] = Answers(tuple(ids), found.values[place][metric], clusters)
+            if metric in found.chance.get(place, {}):
+                chance[name] = found.chance[place][metric]
+    return answered, chance

@@ -80,7 +80,7 @@ def _prepare(pairs: Pairs, settings: Mapping[Variant, Recipe]) -> None:
         inputs = (recipe.image.encoder, recipe.image.backbone, recipe.text.encoder)
         words = (recipe.text.model, recipe.text.words, recipe.text.pretrained)
         wanted = (recipe.neighbors, str(recipe.loss), str(recipe.weight), recipe.daa)
-        model = (recipe.head.senses > 1, str(recipe.scorer))
+        model = (recipe.head.parts, str(recipe.scorer))
         rows = (variant.rows, variant.share)
         chosen = (inputs, words, model, *wanted, rows)
         if chosen not in seen:

@@ -104,6 +104,7 @@ def _about(job: Job, trained: Trained) -> dict[str, object]:
         "best_epoch": progress.best_epoch + 1,
         **{name: best[name] for name in VALIDATED},
         "weights": _weights(progress.history),
+        "history": progress.history,
         "commit": commit(),
         "settings": config.plain(trained.settings),
     }
