@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from batches import batches, both_ways, paired, ranking, view_of
+import torch
+from batches import batch, batches, both_ways, paired, ranking, view_of
 from hypothesis import given, settings
 from pytorch_metric_learning.distances import CosineSimilarity
 from pytorch_metric_learning.losses import TripletMarginLoss
@@ -59,3 +60,21 @@ def test_squared_distances_with_twice_the_margin_are_twice_the_hinge() -> None:
     squared = squared + (apart.diagonal()[:, None] - apart.T + 2 * 0.9).clamp(min=0)
     expected = [(squared[0, 1] / 4).item(), (squared[1, 0] / 4).item()]
     assert Triplet(margin=0.9)(view_of(image, text)).tolist() == pytest.approx(expected)
+
+
+def test_the_first_steps_may_count_all_negatives() -> None:
+    view = batch(6, seed=3)
+    every, hardest, warm = Triplet(), Triplet(hard=True), Triplet(hard=True, warm=2)
+    for loss in (every, hardest, warm):
+        loss.train()
+    for _ in range(2):
+        torch.testing.assert_close(warm(view), every(view))
+    torch.testing.assert_close(warm(view), hardest(view))
+    assert not torch.allclose(every(view), hardest(view))
+    assert warm.state_dict()["steps"] == 3
+    again = Triplet(hard=True, warm=2)
+    torch.testing.assert_close(again.eval()(view), hardest(view))  # validation is always the same
+    assert again.state_dict()["steps"] == 0
+    again.load_state_dict(warm.state_dict())
+    torch.testing.assert_close(again.train()(view), hardest(view))
+    assert not hardest.state_dict()
