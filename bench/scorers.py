@@ -34,8 +34,8 @@ Side = Callable[[Encoded, Encoded], Tensor]
 
 
 def scoring(full: bool) -> dict[str, Any]:
-    """Scores of images with texts: 1,000 by 5,000 at full scale, a 20th of it by default."""
-    images, texts = (1_000, 5_000) if full else (250, 1_000)
+    """Scores of images with texts: 1,000 by 5,000 at full scale, a 50th of it by default."""
+    images, texts = (1_000, 5_000) if full else (200, 500)
     with one_core_each(), torch.no_grad():
         scorer, image, text = made(images, texts)
         sides: list[Side] = [scorer, partial(one_by_one, scorer)]

@@ -19,7 +19,7 @@ from trope.training.task import Task
 from trope.views import Encoded, View
 
 MOST = 2_000  # pairs looked at
-SCORED = 1_000  # of a model that compares pairs itself, which takes far longer than cosines
+SCORED = 500  # of a model that compares pairs itself, which takes far longer than cosines
 WAYS = 5
 
 
