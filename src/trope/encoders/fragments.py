@@ -4,7 +4,7 @@
     a   = softmax_r w · (f(U v_r) ∘ f(U' mean_r v_r))          f: tanh after batch norm, for images
     g   = normalize(Σ_r a_r v_r)
 
-After SGRAF (Diao et al., AAAI 2021), Eqs. 1-2 and the self-attention of its code. There the batch
+After SGRAF (Diao et al., AAAI 2021). In its code the batch
 norm of the parts has one channel for each of 36 regions, which fixes their number; here it has one
 for each dimension. What cannot change anything has no weight: a bias before batch norm, and one
 that all parts add before a softmax.

@@ -33,6 +33,7 @@ from trope.spaces.paragraphs import Training
 from trope.views import Encoded
 
 LARGEST_BANK = 20_000  # training queries of a side
+SCORED_BANK = 1_000  # where a scorer compares them with all items, which takes far longer
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +99,10 @@ class RunSource:
             train = samples(self.pairs, given.rows, "train")
         except DataError:
             return None
-        images, texts = _sample(np.unique(train.images)), _sample(train.texts)
-        return Bank(*given.encoded(self.checkpoint.model, images, texts))
+        model = self.checkpoint.model
+        most = LARGEST_BANK if model.scorer is None else SCORED_BANK
+        images, texts = _sample(np.unique(train.images), most), _sample(train.texts, most)
+        return Bank(*given.encoded(model, images, texts))
 
     def validation(self) -> Embedded | None:
         """The validation split, where it has two pictures or more."""
@@ -158,8 +161,8 @@ def _trained_on(checkpoint: Checkpoint) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _sample(numbers: Int[np.ndarray, " items"]) -> Int[np.ndarray, " some"]:
-    if len(numbers) <= LARGEST_BANK:
+def _sample(numbers: Int[np.ndarray, " items"], most: int) -> Int[np.ndarray, " some"]:
+    if len(numbers) <= most:
         return numbers
-    chosen = generator(0, "bank").choice(len(numbers), LARGEST_BANK, replace=False)
+    chosen = generator(0, "bank").choice(len(numbers), most, replace=False)
     return np.asarray(numbers[np.sort(chosen)])

@@ -132,10 +132,12 @@ def _scores(
     scorer = task.model.scorer
     if scorer is None:
         return None
-    size = len(image.mean) // fabric.world_size
-    mine = torch.arange(size, device=image.mean.device) + fabric.global_rank * size
+    if fabric.world_size > 1 and not scorer.draws:
+        size = len(image.mean) // fabric.world_size
+        mine = torch.arange(size, device=image.mean.device) + fabric.global_rank * size
+        image = image.take(mine)
     with fabric.autocast():
-        found: Tensor = scorer(image if scorer.draws else image.take(mine), text)
+        found: Tensor = scorer(image, text)
     found = found.to(image.mean.dtype)
     return found if scorer.draws else _all(found, fabric)
 

@@ -5,7 +5,7 @@
     P    = softmax_r(τ U), τ = 9                   x_w  = normalize(Σ_r P_wr v_r)
     z_w  = W |x_w - t_w|² + b
 
-Diao et al. (AAAI 2021), Eqs. 3-5; of each pair of an image and a text. |·|² is of each coordinate.
+Diao et al. (AAAI 2021); of each pair of an image and a text. |·|² is of each coordinate.
 What is as large as pairs times words times dimensions exists for one block at a time, on the way
 back too: only U is kept for it, and the attended x is made again.
 """

@@ -34,7 +34,7 @@ def in_blocks(image: Encoded, text: Encoded) -> Iterator[Block]:
     lengths = present.sum(dim=1)
     for texts in alike(lengths, NUMBERS // (IMAGES * words.shape[2])):
         longest = max(1, int(lengths[texts].max()))
-        some = words[texts, :longest].to(regions.dtype)
+        some = words.index_select(0, texts)[:, :longest].to(regions.dtype)
         there = present[texts, :longest]
         step = max(1, NUMBERS // max(1, some.numel()))
         for start in range(0, len(regions), step):

@@ -1,4 +1,4 @@
-"""SAF, similarity attention filtration (Diao et al., AAAI 2021, Eqs. 9-10), and both as one.
+"""SAF, similarity attention filtration (Diao et al., AAAI 2021), and both as one.
 
     β = sigmoid(BatchNorm(w · s)),  read = normalize(Σ β s / Σ β)
 

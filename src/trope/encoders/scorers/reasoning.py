@@ -1,4 +1,4 @@
-"""SGR, similarity graph reasoning (Diao et al., AAAI 2021, Eqs. 6-8).
+"""SGR, similarity graph reasoning (Diao et al., AAAI 2021).
 
     E = softmax(Q K'),  Q = X W_q + b_q,  K = X W_k        each node looks at all nodes of its pair
     X ← ReLU(E X W_g + b_g)                                three times; node 0 is read

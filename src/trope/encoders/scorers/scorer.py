@@ -4,10 +4,10 @@
     s_0 = normalize(W' |g - h|² + b')              global vectors of image and text
     score = sigmoid(w · read(s_0 ... s_L) + b)
 
-Diao et al. (AAAI 2021), Eqs. 3-5 and Section 3.4. Pairs are compared in blocks, texts of like
-length together, without a loop over texts. A block takes 4 · `blocks.NUMBERS` bytes several times
-over; in training also what is kept for the way back, of each pair and word three vectors of `size`
-for each step of reasoning, and a number for each region.
+Diao et al. (AAAI 2021). Pairs are compared in blocks, texts of like
+length together, without a loop over texts. Pairs times words times dimensions is never held but for
+a block of 4 · `blocks.NUMBERS` bytes, a few times over; for the way back training keeps pairs times
+words times a few vectors of `size` for each step, and a number for each region.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Scorer(Comparing):
         if not columns:
             return image.mean.new_zeros(len(image.mean), len(text.mean))
         whole = torch.cat([torch.cat(column) for column in columns], dim=1)
-        return whole[:, torch.argsort(torch.cat(order))]
+        return whole.index_select(1, torch.argsort(torch.cat(order)))
 
     def looked_at(self, found: Iterator[Compared]) -> Iterable[Compared]:
         """All blocks before any is scored, where a scorer needs to know them all."""
@@ -76,7 +76,7 @@ class Scorer(Comparing):
         regions = locals_of(image, "image")[block.images].to(self.local.weight.dtype)
         words = block.words.to(self.local.weight.dtype)
         local = aligned(regions, words, self.local.weight, self.local.bias, self.temperature)
-        images, texts = image.mean[block.images], text.mean[block.texts]
+        images, texts = image.mean[block.images], text.mean.index_select(0, block.texts)
         apart = (images[:, None] - texts).square()
         vectors = torch.cat([self.whole(apart)[:, :, None], local], dim=2)
         there = torch.cat([block.present.new_ones(len(texts), 1), block.present], dim=1)
