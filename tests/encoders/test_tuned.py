@@ -140,7 +140,7 @@ def test_every_weight_that_is_trained_gets_a_gradient(
     name = "efficientnet-lite0" if model == "lite0" else str(request.getfixturevalue(model))
     tower = placed(Tuned(name, dropout=0.1), HeadSettings(4, senses)).train()
     size = tower.encoder.size
-    mean, points, _ = tower(torch.randint(0, 256, (2, size, size, 3), dtype=torch.uint8))
+    mean, points, *_ = tower(torch.randint(0, 256, (2, size, size, 3), dtype=torch.uint8))
     (mean if points is None else points).sum().backward()
     without = [name for name, p in tower.named_parameters() if p.requires_grad and p.grad is None]
     assert not without

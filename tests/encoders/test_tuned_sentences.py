@@ -69,7 +69,7 @@ def test_gradients_reach_the_words(tuned: TunedSentences) -> None:
 @pytest.mark.parametrize("senses", [1, 2])
 def test_every_weight_that_is_trained_gets_a_gradient(tuned: TunedSentences, senses: int) -> None:
     tower = placed(tuned, HeadSettings(4, senses)).train()
-    mean, points, _ = tower(*batch(pieces(TEXTS, "minilm", 150)))
+    mean, points, *_ = tower(*batch(pieces(TEXTS, "minilm", 150)))
     (mean if points is None else points).sum().backward()
     learned = [(name, p) for name, p in tower.named_parameters() if p.requires_grad]
     assert not [name for name, p in learned if p.grad is None]
