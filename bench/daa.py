@@ -4,10 +4,11 @@
 by n numbers in plain torch; values and gradients are compared before any time is told. At 1,024
 pairs the cube is not run: it would hold many times 4 GB. `step-…` is an epoch of a recipe over one
 of the same recipe without DAA: same model, batches and loop. `relevance-…` is what M takes of such
-a step without DAA: the block of each batch from sparse rows of captions. `match` is the probability
-of a match by samples for a whole gallery, against two loops over samples, each pass over all
-couples; `match-closed` is the closed form against the same. Sides take turns with one thread each,
-and tell processor seconds: others on the machine disturb these less.
+a step without DAA: the block of each batch from sparse rows of captions; with vectors of sentences
+and of pictures from the cache (`sentence`) a step is as short as it can be. `match` is the
+probability of a match by samples for a whole gallery, against two loops over samples, each pass
+over all couples; `match-closed` is the closed form against the same. Sides take turns with one
+thread each, and tell processor seconds: others on the machine disturb these less.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ import torch
 from torch import Tensor
 from torch.profiler import ProfilerActivity, profile
 
-from bench.training import Ours, in_turn
-from bench.weights import task as frozen_task
+from bench.training import IMAGE, Ours, in_turn
+from bench.training import task as pooled_task
+from bench.weights import task as cells_task
+from trope.encoders.inputs import Rows
 from trope.encoders.scorers.matching import Match, Matching
 from trope.evaluation.scoring import similarities
 from trope.features.backbones.outputs import one_core_each
@@ -139,7 +142,10 @@ def task(settings: Recipe, measure: str) -> Task:
     corpus = Corpus.from_captions(captions, [TEXTS] * (PAIRS // TEXTS))
     numbers = np.arange(PAIRS)
     graded = Graded(Relevance(measure).fit(corpus).on(corpus), numbers // TEXTS, numbers)
-    made = frozen_task(settings, PAIRS)
+    if settings.text.encoder == "sentence":
+        features = torch.randn(PAIRS, IMAGE, generator=torch.Generator().manual_seed(1))
+        return replace(pooled_task(settings, Rows(features), PAIRS), relevance=graded)
+    made = cells_task(settings, PAIRS)
     plan = replace(made.plan, scorer=settings.scorer)
     return replace(made, plan=plan, model=plan.model(0), relevance=graded)
 
@@ -175,9 +181,9 @@ def step(name: str, full: bool) -> dict[str, Any]:
     }
 
 
-def relevance(name: str, full: bool) -> dict[str, Any]:
+def relevance(name: str, encoder: str, full: bool) -> dict[str, Any]:
     """What the blocks of an epoch take, by each measure, of an epoch without DAA."""
-    settings = recipe(name, "daa=none")
+    settings = recipe(name, "daa=none", f"text.encoder={encoder}")
     with tempfile.TemporaryDirectory() as folder, one_core_each():
         run = Ours(replace(task(settings, "cider"), relevance=None), settings, folder)
         epochs = [in_turn([run.epoch], number)[0][1] for number in range(REPEATS + 1)]
@@ -195,7 +201,7 @@ def relevance(name: str, full: bool) -> dict[str, Any]:
         "theirs": theirs,
         "against": "the steps themselves",
         "work": f"M of an epoch of {PAIRS:,} pairs in batches of {settings.training.batch}, recipe "
-        f"{name}, {TEXTS} captions an image; of a step: {told}; processor seconds",
+        f"{name} ({encoder}), {TEXTS} captions an image; of a step: {told}; processor seconds",
         "shares": shares,
     }
 
@@ -266,8 +272,9 @@ CASES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "ranks": ranks,
     "step-vse": partial(step, "vse-daa"),
     "step-pcme": partial(step, "pcme-daa"),
-    "relevance-vse": partial(relevance, "vse-daa"),
-    "relevance-pcme": partial(relevance, "pcme-daa"),
+    "relevance-vse": partial(relevance, "vse-daa", "gru"),
+    "relevance-pcme": partial(relevance, "pcme-daa", "gru"),
+    "relevance-sentence": partial(relevance, "vse-daa", "sentence"),
     "match": partial(match, "sampled"),
     "match-closed": partial(match, "closed"),
 }

@@ -248,7 +248,6 @@ IDLE = [
     ("angular", ["neighbors.k=3"], "with a loss that takes no neighbors"),
     ("neighborhoods-image", ["neighbors.space=sentence"], "where no space of texts is used"),
     ("angular", ["penalties.mmd=0.1"], "with one sense an item"),
-    ("angular", ["scorer.samples=3"], "with scorer.name=cosine"),
     ("pcme", ["penalties.mmd=0.1"], "with one sense an item"),
     ("pcme", ["scorer.form=closed", "scorer.samples=3"], "where nothing is sampled"),
 ]

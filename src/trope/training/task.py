@@ -148,16 +148,16 @@ def refuse_unscored(settings: Recipe) -> None:
     if scorer is None:
         return
     name = settings.scorer["name"]
-    if not LOSSES[loss].takes_scores:
-        raise UsageError(
-            f"scorer '{name}': loss '{loss}' adds points of images and texts, and does not ask "
-            "for scores; take triplet, hal, infonce or siglip"
-        )
     if settings.head.kind != "linear":
         raise UsageError(f"scorer '{name}': has a head of its own; set head.kind=linear")
     if settings.head.senses > 1:
         what = "parts of items" if scorer.locals else "distributions"
         raise UsageError(f"scorer '{name}': compares {what}; set head.senses=1")
+    if not LOSSES[loss].takes_scores:
+        raise UsageError(
+            f"scorer '{name}': loss '{loss}' adds points of images and texts, and does not ask "
+            "for scores; take triplet, hal, infonce or siglip"
+        )
 
 
 def build_weight(settings: Recipe) -> Weight | None:
