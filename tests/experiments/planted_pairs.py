@@ -22,8 +22,14 @@ QUICK = (
 )
 
 
-def write(folder: Path, rows: int = 144, seed: int = 0) -> Path:
-    """`rows` pictures with a text each; four rows in a row are of one story."""
+LABELS = ("cat", "dog", "car", "bus", "orange", "apple", "fork", "spoon")
+
+
+def write(folder: Path, rows: int = 144, seed: int = 0, labeled: bool = False) -> Path:
+    """`rows` pictures with a text each; four rows in a row are of one story.
+
+    Labels are names of COCO, two topics of each super-class.
+    """
     random = np.random.default_rng(seed)
     topics = np.arange(rows) % TOPICS
     regions = random.normal(size=(TOPICS, SIZE))[topics][:, None]
@@ -38,6 +44,11 @@ def write(folder: Path, rows: int = 144, seed: int = 0) -> Path:
                 "image_feature": row,
                 "group": f"story{row // 4}",
                 "split": SPLITS[row // TOPICS % len(SPLITS)],
+                **(
+                    {"labels": [LABELS[topics[row]]] + ["person"] * (row % 3 == 0)}
+                    if labeled
+                    else {}
+                ),
             }
         )
         for row in range(rows)

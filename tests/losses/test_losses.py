@@ -295,12 +295,18 @@ def test_memory_grows_with_the_square_of_the_batch(name: str, senses: int) -> No
     assert largest.size <= senses**2 * n * (n + 1)
 
 
-@pytest.mark.parametrize("name", LOSSES)
+def test_losses_by_labels_take_no_scores() -> None:
+    by_labels = [kind for kind in LOSSES.values() if "labels" in kind().needs]
+    assert by_labels
+    assert not any(kind.takes_scores for kind in by_labels)
+
+
+@every
 def test_losses_say_whether_they_take_scores(name: str) -> None:
-    loss, view = LOSSES[name]().double(), batch(5)
+    loss, view = made(name), batch(5)
     scores = torch.rand(5, 5, dtype=torch.float64, requires_grad=True)
     total = loss(replace(view, scores=scores)).sum()
     (found,) = torch.autograd.grad(total, scores, allow_unused=True)
     off = ~torch.eye(5, dtype=torch.bool)
     reached = found is not None and bool(found[off].abs().sum() > 0)
-    assert reached == LOSSES[name].takes_scores
+    assert reached == loss.takes_scores

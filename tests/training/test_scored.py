@@ -172,7 +172,7 @@ def test_validation_compares_a_picture_once(data: Path, monkeypatch: pytest.Monk
 def test_what_does_not_go_with_a_scorer_is_refused(data: Path) -> None:
     pairs = trope.open(data)
     for change, why in {
-        "loss.name=angular": "loss 'angular' adds points",
+        "loss={name='angular'}": "loss 'angular' adds points",
         "head.senses=2": "set head.senses=1",
         "scorer.name=sgg": "no scorer 'sgg'",
         "scorer.sise=3": "no option 'sise'",

@@ -7,9 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from trope.experiments.complementary import EXPERIMENT as COMPLEMENTARY
+from trope.experiments.consistency import EXPERIMENT as CONSISTENCY
 from trope.experiments.daa import DATA_RATIO
 from trope.experiments.daa import EXPERIMENT as DAA
 from trope.experiments.folder import run_in
+from trope.experiments.label_failures import EXPERIMENT as LABEL_FAILURES
+from trope.experiments.label_wise import EXPERIMENT as LABEL_WISE
+from trope.experiments.masked_weight import EXPERIMENT as MASKED_WEIGHT
 from trope.experiments.mined_positives import EXPERIMENT as MINED_POSITIVES
 from trope.experiments.neighborhoods import EXPERIMENT as NEIGHBORHOODS
 from trope.experiments.small_data import EXPERIMENT as SMALL_DATA
@@ -21,6 +25,10 @@ EXPERIMENTS: dict[str, Experiment] = {
     "complementary": COMPLEMENTARY,
     "daa": DAA,
     "data-ratio": DATA_RATIO,
+    "consistency": CONSISTENCY,
+    "label-failures": LABEL_FAILURES,
+    "label-wise": LABEL_WISE,
+    "masked-weight": MASKED_WEIGHT,
     "mined-positives": MINED_POSITIVES,
     "neighborhoods": NEIGHBORHOODS,
     "small-data": SMALL_DATA,

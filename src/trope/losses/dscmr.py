@@ -11,6 +11,7 @@ pair without labels costs b ‖u_i - v_i‖ alone.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from jaxtyping import Bool, Float
@@ -25,6 +26,7 @@ from trope.views import Encoded, View
 class DSCMR(Loss):
     """Labels, likeness by labels and pairs; `alpha` and `beta` weigh the last two."""
 
+    takes_scores: ClassVar[bool] = False
     alpha: float = 1e-3
     beta: float = 0.1
     counted: bool = False

@@ -13,7 +13,7 @@ cost. The paper's method has no consistency (η = 0); "Ours+Con" of its Table 1 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import torch
 from jaxtyping import Bool, Float
@@ -29,6 +29,7 @@ from trope.views import View
 class Labels(Loss):
     """Both modalities predict the labels of a pair; `masked` is λ, `consistency` is η."""
 
+    takes_scores: ClassVar[bool] = False
     form: Literal["product", "entropy"] = "product"
     masked: float = 0.01
     consistency: float = 0.0

@@ -25,7 +25,7 @@ from trope.errors import MissingExtra
 EXTRA = "baselines"
 STRENGTHS = (0.01, 0.1, 1.0, 10.0)  # of logistic regression, the inverse of what holds it back
 
-Values: TypeAlias = Float[np.ndarray, "_items d"]
+Values: TypeAlias = Float[np.ndarray, "_items _size"]
 Both: TypeAlias = tuple[Values, Values]  # pictures and texts
 Placed: TypeAlias = Mapping[str, Both]  # by split
 

@@ -1,0 +1,188 @@
+"""The experiments of paper 003 end to end on planted pairs: figures, pages, what they refuse."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+import pytest
+from planted_pairs import QUICK, write
+from scipy import sparse
+
+from trope.errors import MissingExtra, UsageError
+from trope.experiments import EXPERIMENTS, Findings, run
+from trope.experiments.consistency.page import WATCHED
+from trope.experiments.label_failures import causes
+from trope.experiments.label_failures.kinds import CLASSES, SUPER, classes
+from trope.experiments.wikipedia import classic
+
+SETS = [one for one in QUICK if not one.startswith("text.words")] + ["text.words=12"]
+COMMON = ("workers=1", "cut=0", f"sets={json.dumps([*SETS, 'text.min_count=1'])}")
+CASES: dict[str, tuple[str, ...]] = {
+    "label-wise": ("seeds=1", "folds=12", *COMMON),
+    "consistency": ("seeds=1", 'recipes=["independent"]', *COMMON),
+    "masked-weight": ("seeds=1", "weights=[0.0, 0.1]", *COMMON),
+    "label-failures": ("queries=2", COMMON[-1]),
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Findings]]:
+    home = tmp_path_factory.mktemp("labels")
+    found = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TROPE_CACHE", str(home / "cache"))
+        data = write(home / "pairs", labeled=True)
+        for name, sets in CASES.items():
+            found[name] = home / name, run(name, data, home / name, sets=sets)
+    return found
+
+
+def results(out: Path) -> dict[str, Any]:
+    return dict(orjson.loads((out / "results.json").read_bytes()))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_tables_plot_and_page_are_written(
+    made: dict[str, tuple[Path, Findings]], name: str
+) -> None:
+    out, findings = made[name]
+    text = (out / f"{name}.md").read_text()
+    assert all(table.markdown() in text for table in findings.tables)
+    assert results(out)["provenance"]["commit"] in text
+    assert f"trope experiment {name}" in text
+    assert not any(word in text for word in ("nan", "None", "inf)", "{", "}"))
+    assert (out / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    assert findings.page(results(out)) == text
+
+
+def test_label_wise_has_all_its_figures(made: dict[str, tuple[Path, Findings]]) -> None:
+    document = results(made["label-wise"][0])
+    assert list(document["recipes"]) == ["independent", "dscmr", "sharing-consistency", "sharing"]
+    for known in document["recipes"].values():
+        for side in ("image_to_text", "text_to_image", "image", "text", "map.image_to_text"):
+            assert 0 < known[side]["value"] <= 1
+        assert 0 < known["folds.map.text_to_image"]["value"] <= 1
+        assert len(known["image"]["runs"]) == 1
+    pairs = [(pair["left"], pair["right"]) for pair in document["comparisons"]]
+    assert pairs == [("sharing", name) for name in ("independent", "dscmr", "sharing-consistency")]
+
+
+def test_consistency_is_watched_after_every_epoch(made: dict[str, tuple[Path, Findings]]) -> None:
+    out, findings = made["consistency"]
+    curves = results(out)["curves"]
+    assert list(curves) == ["independent", "independent + consistency"]
+    for known in curves.values():
+        assert list(known) == list(WATCHED)
+        assert all(len(one["mean"]) == 2 for one in known.values())
+    assert [panel.title for panel in findings.panels] == list(WATCHED.values())
+
+
+def test_failures_have_marks_causes_and_a_gallery(made: dict[str, tuple[Path, Findings]]) -> None:
+    out, _ = made["label-failures"]
+    document = results(out)
+    for way, known in document["causes"].items():
+        assert known["super_class"] + known["rest"] == known["wrong"] <= known["results"]
+        assert len(document["shown"][way]) == 2
+    first = document["shown"]["image_to_text"][0]["found"]
+    assert len(first) == 5
+    assert len(document["shown"]["text_to_image"][0]["found"]) == 3
+    page = (out / "gallery" / "index.html").read_text()
+    assert "confusion" in page
+    assert all(one["mark"] == "right" or "confusion" in one["mark"] for one in first)
+
+
+def test_causes_in_plain_loops() -> None:
+    random = np.random.default_rng(0)
+    names = ("cat", "dog", "car", "fork", "unknown")
+    labels = sparse.csr_matrix((random.random((6, 5)) < 0.4).astype(np.int32))
+    kinds = classes(labels, names)
+    for i in range(6):
+        wanted = {CLASSES[names[j]] for j in range(5) if labels[i, j] and names[j] in CLASSES}
+        assert {list(SUPER)[j] for j in kinds[i].indices} == wanted
+    assert len(CLASSES) == 80
+    assert len(SUPER) == 12
+
+
+def test_queries_with_most_wrong_results_come_first() -> None:
+    right = np.array([[True, True], [False, False], [False, False], [False, True]])
+    alike = np.array([[False, False], [True, True], [False, False], [False, True]])
+    known = np.array([True, True, True, False])
+    found = causes.Found(np.zeros((4, 2), np.int64), right, alike, known, 0.5)
+    assert causes.shown(found, 2) == [1, 2]
+    assert found.shares() == {
+        "queries": 3,
+        "results": 6,
+        "wrong": 4,
+        "super_class": 2,
+        "rest": 2,
+        "chance": 0.5,
+    }
+
+
+def test_correlation_finds_what_both_sides_share() -> None:
+    """Pictures and texts are noisy views of a category: all three methods find it."""
+    random = np.random.default_rng(0)
+    of, categories = {}, None
+    views = random.normal(size=(3, 6)), random.normal(size=(3, 4))
+    for split, count in (("train", 150), ("val", 60), ("test", 60)):
+        kinds = random.integers(0, 3, count)
+        categories = kinds if split == "train" else categories
+        of[split] = tuple(v[kinds] + 0.3 * random.normal(size=(count, v.shape[1])) for v in views)
+        of[f"{split}-kinds"] = kinds
+    truth = {id(of[split][0]): of[f"{split}-kinds"] for split in ("val", "test")}
+    given = classic.Features({k: v for k, v in of.items() if "-" not in k}, categories)
+
+    def precision(both: classic.Both) -> float:
+        kinds = of["val-kinds"] if len(both[0]) == 60 else truth[id(both[0])]
+        unit = [one / np.linalg.norm(one, axis=1, keepdims=True) for one in both]
+        best = (unit[0] @ unit[1].T).argmax(axis=1)
+        return float((kinds == kinds[best]).mean())
+
+    found = classic.classic(given, precision)
+    assert list(found) == ["CM", "SM", "SCM"]
+    for _, (image, text) in found.values():
+        unit = [one / np.linalg.norm(one, axis=1, keepdims=True) for one in (image, text)]
+        best = (unit[0] @ unit[1].T).argmax(axis=1)
+        assert (of["test-kinds"] == of["test-kinds"][best]).mean() > 0.8
+
+
+def test_without_scikit_learn_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(classic, "find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match=r"trope\[baselines\]"):
+        classic.require()
+
+
+def test_a_stopped_experiment_goes_on(made: dict[str, tuple[Path, Findings]]) -> None:
+    """What is finished is not trained again; the page comes out the same."""
+    out, _ = made["label-wise"]
+    before = (out / "label-wise.md").read_text()
+    shutil.rmtree(out / "gallery", ignore_errors=True)
+    sets = ("finished=true", *CASES["label-wise"])
+    run("label-wise", out.parent / "pairs", out, sets=sets)
+    assert (out / "label-wise.md").read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("label-wise", "recipes=[]"),
+        ("consistency", "eta=0"),
+        ("masked-weight", "weights=[1.0]"),
+        ("label-failures", "queries=0"),
+        ("wikipedia", "seeds=0"),
+    ],
+)
+def test_settings_that_cannot_be(tmp_path: Path, name: str, wrong: str) -> None:
+    with pytest.raises(UsageError, match=wrong.partition("=")[0]):
+        run(name, tmp_path, tmp_path / "out", sets=[wrong])
+
+
+def test_they_are_listed_with_their_paper() -> None:
+    for name in (*CASES, "wikipedia"):
+        assert EXPERIMENTS[name].title.strip()
+        assert EXPERIMENTS[name].paper.strip()
