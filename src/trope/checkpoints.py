@@ -22,6 +22,7 @@ from trope import config
 from trope.encoders import Model, Plan
 from trope.errors import DataError, UsageError
 from trope.files import replacing
+from trope.wording import counted
 
 FORMAT = "trope-model-2"
 FILE = "model.safetensors"
@@ -66,7 +67,9 @@ def fit(model: Model, tensors: Mapping[str, Tensor], source: str) -> None:
     shapes = [name for name in wanted.keys() & tensors if wanted[name].shape != tensors[name].shape]
     for names, what in ((missing, "lacks"), (surplus, "has, unknown to the model,")):
         if names:
-            raise DataError(f"{source}: {what} {len(names)} weights, the first is {names[0]}")
+            raise DataError(
+                f"{source}: {what} {counted(len(names), 'weight')}, the first is {names[0]}"
+            )
     if shapes:
         name = min(shapes)
         found, expected = tuple(tensors[name].shape), tuple(wanted[name].shape)

@@ -24,6 +24,7 @@ from trope.evaluation import Evaluation, evaluate
 from trope.files import write_json
 from trope.runtime import generator, provenance
 from trope.training import Trained, train
+from trope.wording import counted
 
 OWN = {"data", ".data.partial"}  # what a demo that was killed early has left
 PAIRS = 7_200  # three pictures a sentence: with one, a model learns next to nothing about topics
@@ -74,7 +75,8 @@ def demo(out: Path, settings: Demo | None = None) -> DemoResult:
     pairs = open(data)
     report = check(pairs, settings.check)
     if report.count("error"):
-        raise DataError(f"{data}: {report.count('error')} errors; `trope check {data}` lists them")
+        wrong = counted(report.count("error"), "error")
+        raise DataError(f"{data}: {wrong}; `trope check {data}` lists them")
     unsplit = pairs.with_column("split", pa.nulls(len(pairs), pa.string()))
     pairs, splits = split(unsplit, settings.split, report.digests)
     write_pairs(data, pairs)

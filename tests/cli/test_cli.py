@@ -126,7 +126,7 @@ def test_columns_under_other_names(
     options = ["--column", "image=File", "--column", "text=Headline"]
     assert " ".join(options) in said
     code, out, _ = call(capsys, "check", str(data), *options, "--fix", str(tmp_path / "o"))
-    assert (code, "1 rows kept, 0 rejected" in out) == (0, True)
+    assert (code, "1 row kept, 0 rejected" in out) == (0, True)
     row = {"id": "row-3", "image": "good.jpg", "text": "naïve words"}
     assert orjson.loads((tmp_path / "o" / "pairs.jsonl").read_bytes()) == row
     kept = orjson.loads((tmp_path / "o" / "check.json").read_bytes())

@@ -10,7 +10,6 @@ from trope.evaluation.folds import folds_of
 from trope.evaluation.selection import request
 from trope.evaluation.settings import EvaluationSettings
 from trope.evaluation.sizes import Room, refuse_oversized, rooms_of, too_small_for
-from trope.evaluation.wording import counted
 
 PLAIN = EvaluationSettings()
 ROOMS = [Room("image to text", 6, 3), Room("text to image", 3, 2)]
@@ -49,7 +48,3 @@ def test_what_is_left_out_is_told_with_its_direction() -> None:
     )
     assert too_small_for(ROOMS, request(["recall@4"]), PLAIN).endswith("recall@4 (text to image)")
     assert too_small_for(ROOMS, request(["recall@2", "map"]), PLAIN) == ""
-
-
-def test_one_is_not_several() -> None:
-    assert [counted(n, "fold") for n in (0, 1, 1_200)] == ["0 folds", "1 fold", "1,200 folds"]

@@ -144,7 +144,7 @@ def test_only_training_texts_are_learned_from(tmp_path: Path) -> None:
     assert first.space == second.space
     assert np.array_equal(first.values[:60], second.values[:60])
     assert not first.values[60].any()
-    assert first.remarks == ("1 texts have no known word, and so no neighbors",)
+    assert first.remarks == ("1 text has no known word, and so no neighbors",)
 
 
 def test_computed_once_and_resumed(pairs: Pairs, monkeypatch: pytest.MonkeyPatch) -> None:

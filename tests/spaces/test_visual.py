@@ -32,7 +32,7 @@ def test_a_vector_for_every_row(tmp_path: Path, write_jpeg: Callable[..., Path])
     for row in (0, 1, 3, 4):
         assert np.array_equal(found.values[row], table.read(table.rows[[row]])[0])
     assert not found.values[2].any()
-    assert found.remarks == ("1 rows have no usable picture, and so no neighbors",)
+    assert found.remarks == ("1 row has no usable picture, and so no neighbors",)
     near = neighbors(found.values, Search(3))
     assert near.ids[0].tolist()[:2] == [3, 1]  # red is near red; the copy and the gap are left out
     assert near.ids[2].tolist() == [-1, -1, -1]

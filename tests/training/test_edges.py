@@ -62,7 +62,7 @@ def test_the_largest_seed_is_taken(pairs: Pairs, tmp_path: Path) -> None:
 def test_two_rows_with_one_id_are_refused(folder: Path, tmp_path: Path) -> None:
     ids: list[object] = ["a", "b", *range(61), "b"]
     pairs = rewritten(folder, tmp_path / "data", id=ids)
-    said = r"line 64 has the id 'b' of line 2; 1 rows have the id of another before them"
+    said = r"line 64 has the id 'b' of line 2; 1 row has the id of another before them"
     with pytest.raises(DataError, match=said):
         train("angular", pairs, tmp_path / "run", sets=SHORT, quiet=True)
     assert not (tmp_path / "run").exists()

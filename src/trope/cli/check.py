@@ -18,6 +18,7 @@ from trope.data.pairs import Pairs
 from trope.data.splits import SplitPlan, split
 from trope.errors import UsageError
 from trope.files import refuse_existing
+from trope.wording import counted
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def command(
     else:
         _show(pairs, report, examples)
         if fixed:
-            say(f"{fix_to}: {fixed[0]:,} rows kept, {fixed[1]:,} rejected with reasons")
+            say(f"{fix_to}: {counted(fixed[0], 'row')} kept, {fixed[1]:,} rejected with reasons")
     if report.count("error") or (strict and report.count("warning")):
         raise typer.Exit(1)
 
@@ -88,8 +89,8 @@ def _document(report: Report, fixed: tuple[int, int] | None, examples: int) -> d
 def _show(pairs: Pairs, report: Report, examples: int) -> None:
     errors, warnings = report.count("error"), report.count("warning")
     say(
-        f"{report.data}: {report.rows:,} rows, {report.usable:,} usable; "
-        f"{errors:,} errors, {warnings:,} warnings",
+        f"{report.data}: {counted(report.rows, 'row')}, {report.usable:,} usable; "
+        f"{counted(errors, 'error')}, {counted(warnings, 'warning')}",
         style="bold red" if errors else "bold yellow" if warnings else "bold green",
     )
     for code, found in report.by_code().items():
@@ -111,10 +112,12 @@ def _show_splits(pairs: Pairs, report: Report) -> None:
     if report.digests is None or not good.any():
         return
     _, made = split(pairs.where(good), SplitPlan(), report.digests[good])
-    title = f"Splits {made.made}: {made.components:,} components, the largest has {made.largest:,}"
+    components = counted(made.components, "component")
+    title = f"Splits {made.made}: {components}, the largest has {made.largest:,}"
     counts = [[name, rows, made.shares[name]] for name, rows in made.rows.items()]
     table(title, ["split", "usable rows", "share"], counts)
     for name in (name for name, rows in made.rows.items() if not rows):
         say(f"no row is in {name}: there are too few components, or too few rows", style="yellow")
     if made.undecided:
-        say(f"{made.undecided:,} rows are tied to two splits at once and belong to none")
+        tied = counted(made.undecided, "row is", "rows are")
+        say(f"{tied} tied to two splits at once, and in none")

@@ -10,6 +10,7 @@ import typer
 from trope.cli.options import Json, Sets
 from trope.cli.output import print_json, say, table
 from trope.data.convert import Conversion, convert
+from trope.wording import counted
 
 
 def command(
@@ -29,11 +30,15 @@ def command(
 
 def _show(report: Conversion, out: Path) -> None:
     say(
-        f"{out}: {report.rows:,} rows, {report.images:,} images, {report.texts:,} texts",
+        f"{out}: {counted(report.rows, 'row')}, {counted(report.images, 'image')}, "
+        f"{counted(report.texts, 'text')}",
         style="bold",
     )
     table("", ["split", "rows"], list(report.splits.items()))
     if report.missing:
         total = report.missing.total()
-        say(f"{total:,} items could not be converted: see {out / 'missing.jsonl'}", style="yellow")
+        say(
+            f"{counted(total, 'item')} could not be converted: see {out / 'missing.jsonl'}",
+            style="yellow",
+        )
         table("", ["reason", "items"], report.missing.most_common())

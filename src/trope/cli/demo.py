@@ -11,6 +11,7 @@ from trope import config
 from trope.cli.options import Config, Sets
 from trope.cli.output import say, table
 from trope.runtime import generator
+from trope.wording import counted
 
 TASK = "recall@1/5-way"
 
@@ -32,19 +33,21 @@ def command(
 def show(result: DemoResult) -> None:
     """The demo's findings for people."""
     report, statistics = result.check, result.statistics
-    say(f"1. The Emblem Book: {len(result.pairs):,} pairs in {result.data}", style="bold")
+    say(f"1. The Emblem Book: {counted(len(result.pairs), 'pair')} in {result.data}", style="bold")
     for row in generator(0, "examples").choice(len(result.pairs), min(4, len(result.pairs)), False):
         pair = result.pairs[int(row)]
         say(f"   {pair.id}: “{pair.texts[0]}”")
         say(f"   {' ' * len(pair.id)}  shown: {pair.extra['description']}", style="dim")
     errors, warnings = report.count("error"), report.count("warning")
     say(
-        f"2. Check: {report.usable:,} usable rows, {errors} errors, {warnings} warnings",
+        f"2. Check: {counted(report.usable, 'usable row')}, {counted(errors, 'error')}, "
+        f"{counted(warnings, 'warning')}",
         style="bold",
     )
     made = result.split
     say(
-        f"3. Split {made.made}: {made.components:,} components, the largest has {made.largest:,}",
+        f"3. Split {made.made}: {counted(made.components, 'component')}, "
+        f"the largest has {made.largest:,}",
         style="bold",
     )
     say(
@@ -76,9 +79,10 @@ def show(result: DemoResult) -> None:
 
 def _show_run(result: DemoResult) -> None:
     progress, found = result.trained.progress, result.evaluation
+    epochs, pairs = counted(progress.epoch, "epoch"), counted(found.texts, "test pair")
     say(
-        f"5. Trained in {progress.epoch} epochs, of which {progress.best_epoch + 1} is the best on "
-        f"validation. The right one of 5, over {found.texts:,} test pairs whose sentences are new:",
+        f"5. Trained in {epochs}, of which {progress.best_epoch + 1} is the best on validation. "
+        f"The right one of 5, over {pairs} whose sentences are new:",
         style="bold",
     )
     for side in ("image_to_text", "text_to_image"):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from trope.cli.output import say, table
-from trope.evaluation.wording import counted
+from trope.wording import counted
 
 if TYPE_CHECKING:
     from trope.evaluation.contest import Contest, Rivals

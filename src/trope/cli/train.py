@@ -15,6 +15,7 @@ import trope
 from trope.cli.options import Sets
 from trope.cli.output import say
 from trope.errors import TropeError
+from trope.wording import counted
 
 SAYING = 5.0  # seconds in which the first process says why: torchrun ends it when others have ended
 
@@ -65,7 +66,8 @@ def command(
         return
     progress = done.progress
     best = progress.history[progress.best_epoch]
-    say(f"{out}: best of {progress.epoch} epochs is {progress.best_epoch + 1}: {found(best)}")
+    epochs = counted(progress.epoch, "epoch")
+    say(f"{out}: best of {epochs} is {progress.best_epoch + 1}: {found(best)}")
     then = f"next: trope evaluate {out} --data {data}"
     say(then if done.rows["test"] else f"{then} --split val (no row is of test)")
 

@@ -38,9 +38,9 @@ from trope.evaluation.settings import EvaluationSettings
 from trope.evaluation.sizes import refuse_oversized, rooms_of, too_small_for
 from trope.evaluation.thresholds import Chosen, thresholds
 from trope.evaluation.truth import is_coco, truths
-from trope.evaluation.wording import counted
 from trope.metrics.precision import MAP
 from trope.metrics.rank import MeanRank
+from trope.wording import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +138,8 @@ def _with_meaning(
     values = {side: found.values.get(side, {}) | some for side, some in kept.values.items()}
     found = replace(found, values=found.values | values, chance=found.chance | kept.chance)
     near = kept.near
-    told = f" of the {near['image']} nearest images, {near['text']} nearest texts" if near else ""
+    each = ", ".join(counted(k, f"nearest {side}") for side, k in near.items())
+    told = f" of the {each}" if near else ""
     return found, [f"preservation{told}: {source.space(settings.space)}"], []
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from trope.errors import UsageError
 from trope.evaluation.gallery import Gallery
-from trope.evaluation.wording import counted
+from trope.wording import counted
 
 
 def refuse_other_queries(asked: Mapping[str, Gallery]) -> None:

@@ -31,6 +31,7 @@ from trope.evaluation.left_out import left_out
 from trope.evaluation.predictions import Predicted
 from trope.evaluation.vectors import PREDICTED, SIDES, Arrays
 from trope.spaces import Doc2Vec, Sentence
+from trope.wording import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,8 +148,8 @@ class FileSource:
                 if name not in most:
                     raise DataError(f"{where} is no row of {pairs.source}")
                 if side == "text" and times > most[name]:
-                    said = f"stands there {times} times, but the row has {most[name]} texts"
-                    raise DataError(f"{where} {said}")
+                    has = counted(most[name], "text")
+                    raise DataError(f"{where} stands there {times} times, but the row has {has}")
 
     def _place(self, rows: Mapping[str, int], name: str) -> int:
         if name not in rows:
@@ -168,9 +169,10 @@ def _plain(arrays: Arrays) -> Gallery:
     owners = arrays.numbers.get("owners")
     if owners is None:
         if images != texts:
+            there = f"{counted(images, 'picture')} and {counted(texts, 'text')}"
             raise DataError(
-                f"{arrays.path}: {images:,} pictures and {texts:,} texts; which text belongs to "
-                "which picture? Add an array 'owners', or name the data with --data"
+                f"{arrays.path}: {there}; which text belongs to which picture? Add an array "
+                "'owners', or name the data with --data"
             )
         owners = np.arange(images)
     if owners.shape != (texts,) or owners.dtype.kind not in "iu":

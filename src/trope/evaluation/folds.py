@@ -10,6 +10,7 @@ from scipy import sparse
 
 from trope.errors import UsageError
 from trope.evaluation.gallery import Gallery, Side
+from trope.wording import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +33,7 @@ def folds_of(gallery: Gallery, size: int) -> list[Fold]:
     if not size:
         return [Fold(images, np.arange(len(gallery.texts)), gallery.right, True)]
     if size > len(images):
-        raise UsageError(f"--folds {size}: there are only {len(images):,} pictures")
+        raise UsageError(f"--folds {size}: there are only {counted(len(images), 'picture')}")
     if size < 2:
         raise UsageError(f"--folds {size}: a fold needs at least two pictures to choose from")
     found = []

@@ -12,7 +12,7 @@ from jaxtyping import Int
 from trope.data.identity import codes, same_text
 from trope.data.pairs import Pairs
 from trope.evaluation.gallery import rows_of
-from trope.evaluation.wording import counted
+from trope.wording import counted
 
 _NONE: Mapping[int, str] = MappingProxyType({})
 

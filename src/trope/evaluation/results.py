@@ -19,6 +19,7 @@ from trope.evaluation.measuring import DIRECTIONS, OTHER, Measurements
 from trope.evaluation.selection import Request
 from trope.metrics import entry_of
 from trope.metrics.recall import SUMMED
+from trope.wording import counted
 
 FEW = 10  # components, below which intervals are rough
 RANKS = ("mean-rank", "median-rank")
@@ -254,5 +255,5 @@ def _warnings(components: int) -> list[str]:
     if components == 1:
         return ["one component alone: intervals are over its queries, and say nothing of others"]
     if components < FEW:
-        return [f"{components} components alone: intervals are rough"]
+        return [f"{counted(components, 'component')} alone: intervals are rough"]
     return []

@@ -14,6 +14,7 @@ from trope.metrics.asp import PARTS, Asp
 from trope.metrics.pmrp import APART, PMRP
 from trope.metrics.table import JUDGED
 from trope.spaces.captions import MEASURES
+from trope.wording import counted
 
 MOST_TEXTS = 30_000  # in a gallery whose captions are compared without being asked for it
 PREDICTED = ("micro-f1", "macro-f1")
@@ -75,7 +76,8 @@ def request(names: Iterable[str]) -> Request:
             raise UsageError(f"--metrics {name}: no measure '{measure}'{known}")
         task = re.fullmatch(r"recall@(\d+)/(\d+)-way", name)
         if task and int(task[1]) >= int(task[2]):
-            raise UsageError(f"--metrics {name}: among {task[2]} items it is always 1")
+            among = counted(int(task[2]), "item")
+            raise UsageError(f"--metrics {name}: among {among} it is always 1")
     families = frozenset(name for name in asked if name in METRICS)
     return Request(families, frozenset(asked) - families)
 

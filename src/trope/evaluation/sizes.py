@@ -14,8 +14,8 @@ from trope.evaluation.gallery import Side
 from trope.evaluation.measuring import DIRECTIONS
 from trope.evaluation.selection import Request
 from trope.evaluation.settings import EvaluationSettings
-from trope.evaluation.wording import counted
 from trope.metrics import recall, tasks
+from trope.wording import counted
 
 TASK = re.compile(r"(?:recall@\d+|mean-rank)/(\d+)-way")
 CUT = re.compile(r"recall@(\d+)")

@@ -8,7 +8,7 @@ import torch
 
 from trope.checkpoints import Checkpoint, description_of
 from trope.errors import DataError, TropeError
-from trope.evaluation.wording import counted
+from trope.wording import counted
 
 STATE = "state.safetensors"  # of training, beside the model
 

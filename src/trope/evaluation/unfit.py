@@ -6,6 +6,7 @@ from collections import Counter
 
 from trope.errors import DataError, suggestion
 from trope.evaluation.vectors import BANK, PREDICTED, SIDES, Arrays
+from trope.wording import counted
 
 KNOWN = (*SIDES, "owners", *BANK, *PREDICTED)
 
@@ -52,9 +53,8 @@ def _refuse_shapes(found: Arrays) -> None:
         if not values.size:
             raise DataError(f"{file}: '{name}' has shape {values.shape}, which holds no vector")
         if values.shape[-1:] != size:
-            raise DataError(
-                f"{file}: '{name}' has {values.shape[-1]} dimensions, 'image' has {size[0]}"
-            )
+            here = counted(values.shape[-1], "dimension")
+            raise DataError(f"{file}: '{name}' has {here}, 'image' has {size[0]}")
 
 
 def _refuse_ids(found: Arrays) -> None:

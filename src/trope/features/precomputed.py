@@ -14,6 +14,7 @@ from trope.data.pairs import Pairs
 from trope.errors import DataError, UsageError
 from trope.features.kinds import Kind
 from trope.features.table import FeatureTable
+from trope.wording import counted
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,6 @@ def _rows(pairs: Pairs, column: str, count: int, path: Path) -> Int[np.ndarray, 
         row = int(np.flatnonzero(wrong)[0])
         raise DataError(
             f"{pairs.source}: {pairs.place(row)}: {column} {places[row]} is not in {path.name}, "
-            f"which has {count:,} rows"
+            f"which has {counted(count, 'row')}"
         )
     return places

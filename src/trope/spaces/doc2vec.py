@@ -26,6 +26,7 @@ from trope.files import locked
 from trope.runtime import cache_folder
 from trope.spaces.paragraphs import ParagraphModel, Training
 from trope.spaces.vectors import Vectors, texts_fingerprint
+from trope.wording import counted
 
 COVERED = 0.8  # the share of all words that must be known; else rarer words are let in
 VERSION = 1  # of everything here that changes the vectors of the same texts
@@ -56,7 +57,9 @@ class Doc2Vec:
         folder, model, remarks = self._trained(pairs, prepared)
         values, damage = cached_texts(folder, prepared, model.infer, "Doc2Vec: texts")
         if empty := int((~values.any(axis=1)).sum()):
-            remarks.append(f"{empty:,} texts have no known word, and so no neighbors")
+            remarks.append(
+                f"{counted(empty, 'text has', 'texts have')} no known word, and so no neighbors"
+            )
         return Vectors(values, owners, folder.name, texts_fingerprint(texts), (*remarks, *damage))
 
     def model(self, pairs: Pairs) -> ParagraphModel:

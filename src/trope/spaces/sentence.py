@@ -18,6 +18,7 @@ from trope.data.text import TextPreparation, prepare, tokenize
 from trope.features.sentences import SentenceEncoder, sentence_encoder
 from trope.features.texts import sentence_features, sentences_folder
 from trope.spaces.vectors import Vectors, texts_fingerprint
+from trope.wording import counted
 
 _FAMILIAR = regex.compile(r"[a-z0-9]", regex.IGNORECASE)  # no encoder lacks these
 
@@ -40,12 +41,15 @@ class Sentence:
         values, remarks = sentence_features(prepared, network)
         space = sentences_folder(network).name
         if empty := int((~values.any(axis=1)).sum()):
-            remarks = (*remarks, f"{empty:,} texts are empty, and so have no neighbors")
+            remarks = (
+                *remarks,
+                f"{counted(empty, 'text is', 'texts are')} empty, and so without neighbors",
+            )
         strange = unknown(network, prepared)
         if count := int(strange.sum()):
             values[strange] = 0
             why = f"{network.name} knows no word of them"
-            remarks = (*remarks, f"{count:,} texts have no neighbors: {why}")
+            remarks = (*remarks, f"{counted(count, 'text has', 'texts have')} no neighbors: {why}")
         return Vectors(values, owners, space, texts_fingerprint(texts), remarks)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from trope.data.pairs import Pairs
 from trope.features import FeatureTable, features
 from trope.spaces.vectors import Vectors
+from trope.wording import counted
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,8 @@ class Visual:
         values = _spread(table)
         remarks = list(table.remarks)
         if lacking := int((table.rows < 0).sum()):
-            remarks.append(f"{lacking:,} rows have no usable picture, and so no neighbors")
+            rows_without = counted(lacking, "row has", "rows have")
+            remarks.append(f"{rows_without} no usable picture, and so no neighbors")
         mark = hashlib.blake2b(values.data, digest_size=16).hexdigest()
         rows = np.arange(len(pairs))
         return Vectors(values, rows, f"visual-{self.backbone}", mark, tuple(remarks))

@@ -16,6 +16,7 @@ from torch import distributed
 from trope.errors import TropeError, UsageError
 from trope.training.loop import Loop
 from trope.training.settings import Optimization
+from trope.wording import counted
 
 Found = TypeVar("Found")
 
@@ -38,9 +39,8 @@ def launched(settings: Optimization) -> Fabric:
     local = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
     world = int(os.environ.get("WORLD_SIZE", "1"))
     if settings.batch % world:
-        raise UsageError(
-            f"training.batch: {settings.batch} pairs cannot be shared evenly by {world} processes"
-        )
+        batch = counted(settings.batch, "pair")
+        raise UsageError(f"training.batch: {batch} cannot be shared evenly by {world} processes")
     if world > 1:
         logging.getLogger("lightning_fabric").setLevel(logging.WARNING)
         warnings.filterwarnings("ignore", "torch.distributed.*deprecated")  # called by fabric

@@ -32,6 +32,7 @@ from trope.training.optimizer import groups
 from trope.training.pictures import usable
 from trope.training.settings import Recipe
 from trope.weights import WEIGHTS, Density, Weight, density
+from trope.wording import counted
 
 NEAR = frozenset({"near-image", "near-text"})
 
@@ -91,8 +92,8 @@ def prepare(pairs: Pairs, settings: Recipe, seed: int, processes: int = 1) -> Ta
     train, val = (samples(pairs, pictures.rows, split) for split in ("train", "val"))
     if len(train) < (least := max(2, processes)):
         raise DataError(
-            f"{pairs.root}: split 'train' has {len(train)} pairs with a text and a usable image; "
-            f"training needs {least}"
+            f"{pairs.root}: split 'train' has {counted(len(train), 'pair')} with a text and a "
+            f"usable image; training needs {least}"
         )
     parts = _parts(pairs, settings, loss, weight, train, val)
     labels = labeled(pairs, plan, train, val)

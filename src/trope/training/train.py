@@ -34,6 +34,7 @@ from trope.training.sweep import swept
 from trope.training.task import Task, prepare
 from trope.training.validation import comparable, measurable
 from trope.weights import WEIGHTS
+from trope.wording import counted
 
 SEEDS = 2**32  # what every generator takes
 
@@ -146,9 +147,10 @@ def refuse_repeated(pairs: Pairs) -> None:
     _, first, number = np.unique(np.array(pairs.ids, object), True, True)
     again = np.flatnonzero(first[number] != np.arange(len(ids)))
     row, before = int(again[0]), int(first[number[again[0]]])
+    many = counted(len(again), "row has", "rows have")
     raise DataError(
         f"{pairs.source}: {pairs.place(row)} has the id '{ids[row]}' of {pairs.place(before)}; "
-        f"{len(again):,} rows have the id of another before them (trope check lists them)"
+        f"{many} the id of another before them (trope check lists them)"
     )
 
 
@@ -156,10 +158,11 @@ def refuse_empty(pairs: Pairs, splits: SplitReport) -> None:
     """Say why there is nothing to train on, or nothing to choose the best epoch by."""
     for name in ("train", "val"):
         if not splits.rows[name]:
+            rows = counted(len(pairs), "row is", "rows are")
             raise DataError(
-                f"{pairs.source}: no row for split '{name}': {len(pairs):,} rows are "
-                f"{splits.components:,} components (what shares a group, an image or a text goes "
-                "together); give the rows a split, or set split.fractions"
+                f"{pairs.source}: no row for split '{name}': {rows} "
+                f"{counted(splits.components, 'component')} (what shares a group, an image or a "
+                "text goes together); give the rows a split, or set split.fractions"
             )
 
 
@@ -174,8 +177,8 @@ def told(task: Task, settings: Recipe, splits: SplitReport, processes: int = 1) 
     rows = ", ".join(f"{count:,} {name}" for name, count in splits.rows.items())
     batch = task.train.size(settings.training.batch, processes)
     return (
-        f"rows: {rows} (splits {splits.made}); training on {len(task.train):,} pairs in batches "
-        f"of {batch}, validating on {len(task.val):,}"
+        f"rows: {rows} (splits {splits.made}); training on {counted(len(task.train), 'pair')} in "
+        f"batches of {batch}, validating on {len(task.val):,}"
     )
 
 
@@ -187,8 +190,9 @@ def selected_by(task: Task, settings: Recipe, seed: int) -> list[str]:
     """
     if not comparable(task.val, seed):
         raise DataError(
-            f"split 'val' has {len(task.val):,} pairs to validate on, and none of them has a wrong "
-            "one beside it: no epoch can be told from another; validation needs two different pairs"
+            f"split 'val' has {counted(len(task.val), 'pair')} to validate on, and none has a "
+            "wrong one beside it: no epoch can be told from another; validation needs two "
+            "different pairs"
         )
     select = settings.training.select
     if select == "recall" and not measurable(task.val, seed):

@@ -324,7 +324,7 @@ def test_split_problems(tmp_path: Path) -> None:
     details = [p.detail for p in report.by_code()["split-absent"]]
     assert details[0].startswith("no row is in val")
     assert details[1] == "no row is in test"
-    assert details[2] == "1 rows have no split; they will get one"
+    assert details[2] == "1 row has no split, to be given one"
 
 
 def test_where_no_split_is_right_none_is_called_absent(tmp_path: Path) -> None:

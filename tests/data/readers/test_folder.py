@@ -192,7 +192,7 @@ def test_nothing_to_pair(tmp_path: Path, write_jpeg: Callable[..., Path]) -> Non
     write_jpeg("1.jpg")
     texts(tmp_path, two="x")
     (tmp_path / "captions.csv").touch()
-    with pytest.raises(DataError, match=r"3 files looked at, 1 pictures; to open captions\.csv"):
+    with pytest.raises(DataError, match=r"3 files looked at, 1 picture; to open captions\.csv"):
         trope.open(tmp_path)
 
 

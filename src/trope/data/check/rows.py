@@ -14,6 +14,7 @@ from trope.data.identity import codes, same_text
 from trope.data.pairs import Pairs
 from trope.data.stores import refusal
 from trope.types import SPLITS
+from trope.wording import counted
 
 OUTSIDE = r"^/|^[A-Za-z]:[\\/]|(^|/)\.\.(/|$)|\x00|^[./]+$"  # or more than `refusal` refuses
 LONG_TEXT = 100_000
@@ -80,7 +81,8 @@ def bad_splits(pairs: Pairs) -> Found:
             cut = "; it will be cut from train" if name == "val" else ""
             yield "split-absent", -1, f"no row is in {name}{cut}"
     if column.null_count:
-        yield "split-absent", -1, f"{column.null_count} rows have no split; they will get one"
+        lacking = counted(column.null_count, "row has", "rows have")
+        yield "split-absent", -1, f"{lacking} no split, to be given one"
 
 
 def bad_labels(pairs: Pairs) -> Found:
@@ -107,7 +109,7 @@ def bad_numbers(pairs: Pairs) -> Found:
         chunks = [_odd(chunk) for chunk in pairs.column(name).chunks]
         odd = np.flatnonzero(np.concatenate([np.zeros(0, bool), *chunks]))
         if len(odd):
-            yield "number-lost", int(odd[0]), f"'{name}' in {len(odd):,} rows"
+            yield "number-lost", int(odd[0]), f"'{name}' in {counted(len(odd), 'row')}"
 
 
 def _odd(array: pa.Array) -> Mask:

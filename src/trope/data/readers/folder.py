@@ -17,6 +17,7 @@ from trope.data.schema import SPLIT_ALIASES
 from trope.data.stores import FolderImages
 from trope.errors import DataError
 from trope.types import SPLITS
+from trope.wording import counted
 
 IMAGE_SUFFIXES = frozenset(
     [
@@ -141,7 +142,7 @@ def _text(path: Path) -> str:
 
 def _nothing(root: Path, scan: _Scan) -> str:
     """One line on what a folder without pairs holds instead."""
-    seen = f"{scan.files:,} files looked at, {len(scan.images):,} pictures"
+    seen = f"{counted(scan.files, 'file')} looked at, {counted(len(scan.images), 'picture')}"
     other = f"; to open {_shown(min(scan.tables))}, name it" if scan.tables else ""
     return (
         f"{root}: no pairs.jsonl, .csv or .parquet, no .tar shards, and no picture with a .txt of "
@@ -158,7 +159,9 @@ def _remarks(scan: _Scan) -> Iterator[str]:
         yield f"{_shown(name)}: a linked folder, not entered"
     if scan.others:
         kinds = (f"{n:,} {_shown(s) or 'without an ending'}" for s, n in scan.others.most_common(5))
-        yield f"{scan.others.total():,} files of other kinds were left out: {', '.join(kinds)}"
+        total = scan.others.total()
+        left = counted(total, "file of another kind was", "files of other kinds were")
+        yield f"{left} left out: {', '.join(kinds)}"
 
 
 def _shown(name: str) -> str:

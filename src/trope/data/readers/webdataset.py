@@ -24,6 +24,7 @@ from trope.data.readers.tar import DamagedTarError, Member, members
 from trope.data.rejects import Rejects
 from trope.data.stores import TarImages
 from trope.errors import DataError
+from trope.wording import counted
 
 TEXT_SUFFIXES = frozenset([".txt", ".json", ".cls"])
 BLOCK = 10_000
@@ -81,7 +82,9 @@ def _remarks(others: Counter[str]) -> Iterator[str]:
     """What of the shards was not looked at."""
     if others:
         kinds = ", ".join(f"{count:,} {suffix}" for suffix, count in others.most_common(5))
-        yield f"{others.total():,} members of other kinds were left out: {kinds}"
+        total = others.total()
+        left = counted(total, "member of another kind was", "members of other kinds were")
+        yield f"{left} left out: {kinds}"
 
 
 def _name(shard: Path, path: Path) -> str:

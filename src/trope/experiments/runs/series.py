@@ -21,6 +21,7 @@ from trope.experiments.runs.work import Job, perform
 from trope.runtime import console, cores
 from trope.training import Recipe
 from trope.training.task import prepare
+from trope.wording import counted
 
 Series = Mapping[str, Sequence[Outcome]]  # of each variant by name, one outcome a seed
 
@@ -121,8 +122,9 @@ class Told:
         self.learn(job.run, outcome)
         about = outcome.about
         recall = (about["val_image_to_text"] + about["val_text_to_image"]) / 2
+        epochs = counted(about["epochs"], "epoch")
         line = (
-            f"{self.total - len(left)} of {self.total} runs: {job.run}, {about['epochs']} epochs "
+            f"{self.total - len(left)} of {self.total} runs: {job.run}, {epochs} "
             f"in {about['seconds']:.0f} s, validation {recall:.3f}"
         )
         ahead = f"; about {timedelta(seconds=round(self.remaining(left)))} left" if left else ""

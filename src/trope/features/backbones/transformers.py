@@ -18,6 +18,7 @@ from typing import Any
 from trope.errors import DataError, TropeError, UsageError
 from trope.features.backbones.preparation import Preparation
 from trope.features.kinds import Features, Kind, Pixels
+from trope.wording import counted
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,8 @@ def _loaded(folder: Path) -> tuple[Any, bool]:
         raise UsageError(f"{folder}: {type(model).__name__} is not an image model")
     missing = [key for key in report["missing_keys"] if key.startswith(side)]
     if lost := sorted(key for key in missing if "pooler" not in key):
-        raise DataError(f"{folder}: {len(lost)} weights are missing, the first is {lost[0]}")
+        gone = counted(len(lost), "weight is", "weights are")
+        raise DataError(f"{folder}: {gone} missing, the first is {lost[0]}")
     return getattr(model, "vision_model", model), not missing
 
 
