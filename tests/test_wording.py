@@ -19,7 +19,8 @@ def test_one_is_not_several() -> None:
 def test_commands_count_in_one_way() -> None:
     """A number before a noun in the plural says `1 epochs` sooner or later."""
     wrong = re.compile(rf"\{{[^{{}}]*(:,)?\}} ({NOUNS})\b")
-    for folder in ("training", "evaluation"):
-        for path in (SOURCE / folder).rglob("*.py"):
-            for line in path.read_text().splitlines():
-                assert not wrong.search(line), f"{path.name}: {line.strip()}"
+    paths = [*SOURCE.glob("training/*.py"), *SOURCE.glob("evaluation/**/*.py")]
+    paths += [SOURCE / name for name in ("cli/train.py", "cli/check.py", "checkpoints.py")]
+    for path in paths:
+        for line in path.read_text().splitlines():
+            assert not wrong.search(line), f"{path.name}: {line.strip()}"
