@@ -18,7 +18,15 @@ import pytest
 
 from trope import files
 from trope.errors import TropeError, UsageError
-from trope.files import locked, place, refuse_existing, replacing, replacing_folder, write_json
+from trope.files import (
+    locked,
+    place,
+    refuse_existing,
+    refuse_unwritable,
+    replacing,
+    replacing_folder,
+    write_json,
+)
 
 SOURCE = Path(files.__file__).parents[1]
 
@@ -325,6 +333,14 @@ def test_write_json(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="a folder in which nothing can be made")
-def test_where_no_folder_can_ever_be_made_is_told() -> None:
-    with pytest.raises(TropeError, match="/proc/"), replacing_folder(Path("/proc/run")):
-        pass
+def test_what_cannot_be_written_is_told_by_the_name_it_was_given(tmp_path: Path) -> None:
+    for path in (Path("/proc/x"), Path("/proc/x/y")):
+        with pytest.raises(UsageError, match=f"^{path}: cannot be written"):
+            refuse_unwritable(path)
+        with pytest.raises(UsageError, match=f"^{path}: cannot be written"):
+            fail_inside(replacing_folder(path), ValueError())
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match=r"file/below: cannot be written \(Not a directory\)"):
+        refuse_unwritable(tmp_path / "file" / "below")
+    refuse_unwritable(tmp_path / "new" / "below")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]

@@ -58,7 +58,7 @@ def replacing_folder(path: Path, *, fresh: bool = False) -> Iterator[Path]:
     path = path.absolute()
     refuse_existing(path)
     partial = path.with_name(f".{path.name}.partial")
-    with locked(partial):
+    with locked(partial, path):
         try:
             refuse_existing(path)  # another process may have finished while this one waited
             if fresh:
@@ -85,10 +85,22 @@ def refuse_existing(path: Path) -> None:
             raise UsageError(f"{path}: is the folder you are in; name a new one")
 
 
+def refuse_unwritable(path: Path) -> None:
+    """Say at once that nothing can be put at `path`, not after hours of work; leaves no trace."""
+    there = next(folder for folder in path.absolute().parents if folder.exists())
+    with _told(path):
+        probe = there / f".{token_hex(8)}.partial"
+        probe.mkdir()
+        probe.rmdir()
+
+
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Hold a folder for this process alone; a second one waits, and any death frees it."""
-    handle = _lock(folder)
+def locked(folder: Path, named: Path | None = None) -> Iterator[None]:
+    """Hold a folder for this process alone; a second one waits, and any death frees it.
+
+    `named` is what it is called where it cannot be made.
+    """
+    handle = _lock(folder, named or folder)
     try:
         yield
     finally:
@@ -152,11 +164,11 @@ def _copy(source: Path, target: Path) -> None:
             os.utime(handle.fileno(), ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
-def _lock(folder: Path) -> int:
+def _lock(folder: Path, named: Path) -> int:
     """A handle on the folder that bears this name once the lock is ours: it may have been moved."""
     vanished = 0
     while True:
-        with _told(folder):
+        with _told(named):
             try:
                 folder.mkdir(parents=True, exist_ok=True)
                 handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

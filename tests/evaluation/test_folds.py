@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 import torch
 from evaluation_samples import plain_gallery, random_embedded
@@ -11,6 +14,7 @@ from trope.errors import UsageError
 from trope.evaluation.embedded import Embedded
 from trope.evaluation.folds import folds_of
 from trope.evaluation.measuring import Plan, measure
+from trope.evaluation.queries import write_queries
 from trope.evaluation.relevance import Captions
 from trope.evaluation.results import summarized
 from trope.evaluation.selection import request
@@ -65,6 +69,13 @@ def test_pictures_in_no_fold_are_asked_nothing() -> None:
     assert found.folds["image"].tolist() == [0] * 4 + [1] * 4 + [-1] * 3
     assert np.isnan(found.values["image_to_text"]["recall@1"][8:]).all()
     assert not np.isnan(found.values["image_to_text"]["recall@1"][:8]).any()
+
+
+def test_folds_of_queries_count_from_one(tmp_path: Path) -> None:
+    found = measure(random_embedded(0, COUNTS), Plan(METRICS, folds=4))
+    write_queries(tmp_path / "q", {"run": found})
+    folds = pq.read_table(tmp_path / "q")["fold"].to_pylist()
+    assert folds[: len(COUNTS)] == [1] * 4 + [2] * 4 + [None] * 3
 
 
 def test_random_draws_differ_between_folds_and_directions() -> None:

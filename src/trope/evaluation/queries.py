@@ -12,14 +12,15 @@ import pyarrow.parquet as pq
 from trope.errors import UsageError
 from trope.evaluation.gallery import Gallery
 from trope.evaluation.measuring import DIRECTIONS, Measurements
-from trope.files import replacing
+from trope.files import refuse_unwritable, replacing
 
 MARK = {b"trope": b"queries-1"}
 RANKS = ("mean-rank", "median-rank")  # of one query the same, and a column of their own
 
 
 def refuse_foreign(path: Path) -> None:
-    """Write over nothing but a file of queries that was written here."""
+    """Write over nothing but a file of queries that was written here, and where it can be."""
+    refuse_unwritable(path)
     if not path.exists():
         return
     try:
@@ -31,7 +32,10 @@ def refuse_foreign(path: Path) -> None:
 
 
 def write_queries(path: Path, runs: Mapping[str, Measurements]) -> None:
-    """A row for every query of every run, a column for every metric; empty where it counts not."""
+    """A row for every query of every run, a column for every metric; empty where it counts not.
+
+    All that is counted (texts of a row, ranks, folds) is counted from 1.
+    """
     refuse_foreign(path)
     tables = [
         _direction(name, found, direction)
@@ -60,7 +64,7 @@ def _direction(run: str, found: Measurements, direction: str) -> pa.Table:
     }
     if found.folds is not None:
         numbers = found.folds[side]
-        columns["fold"] = pa.array(numbers, mask=numbers < 0)
+        columns["fold"] = pa.array(numbers + 1, mask=numbers < 0)
     return pa.table(columns | {name: _numbers(some) for name, some in values.items()})
 
 

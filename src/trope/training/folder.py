@@ -16,7 +16,7 @@ from trope.data.kept import FILE as SPLITS
 from trope.data.kept import keep_splits
 from trope.data.pairs import Pairs
 from trope.errors import UsageError
-from trope.files import refuse_existing, replacing_folder, write_json
+from trope.files import refuse_existing, refuse_unwritable, replacing_folder, write_json
 from trope.training import state
 from trope.training.metrics import METRICS
 from trope.training.settings import WORDS_ONLY, Recipe, dotted
@@ -29,6 +29,7 @@ def look(folder: Path, settings: Recipe, run: Mapping[str, Any], resume: bool) -
     """Refuse a folder that cannot be used for this run; what there is to say of it otherwise."""
     if not (folder / RUN).exists():
         refuse_existing(folder)
+        refuse_unwritable(folder)
         return [f"{folder}: nothing to go on from, a new run begins"] if resume else []
     with held(folder):
         if not has_state(folder):
