@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar
 
 import tomli_w
 
-from trope.errors import UsageError, suggestion
+from trope.errors import UsageError, did_you_mean, suggestion
 from trope.files import replacing
 
 Settings = TypeVar("Settings")
@@ -162,8 +162,10 @@ def _convert(hint: Any, value: object, where: str) -> Any:
         return _convert_union(arguments, value, where)
     if origin is Literal:
         if not any(value == choice and type(value) is type(choice) for choice in arguments):
-            choices = ", ".join(str(choice) for choice in arguments)
-            raise UsageError(f"{where}: expected one of {choices}, found {_found(value)}")
+            choices = [str(choice) for choice in arguments]
+            meant = did_you_mean(str(value), choices)
+            said = f"expected one of {', '.join(choices)}, found {_found(value)}{meant}"
+            raise UsageError(f"{where}: {said}")
         return value
     if origin in (tuple, list, Sequence):
         return _convert_sequence(origin, arguments, value, where)

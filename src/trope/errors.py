@@ -34,7 +34,10 @@ class MissingExtra(UsageError):  # noqa: N818
 def suggestion(word: str, known: Iterable[str]) -> str:
     """`; did you mean 'margin'?`, or the list of what there is when nothing is close."""
     names = sorted(known)
-    close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
-    if close:
-        return f"; did you mean '{close[0]}'?"
-    return f"; there is {', '.join(names)}" if names else ""
+    return did_you_mean(word, names) or (f"; there is {', '.join(names)}" if names else "")
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`; did you mean 'margin'?` where something is close."""
+    close = difflib.get_close_matches(word, sorted(known), n=1, cutoff=0.6)
+    return f"; did you mean '{close[0]}'?" if close else ""

@@ -13,7 +13,7 @@ from trope.errors import UsageError
 from trope.evaluation import hubs as module
 from trope.evaluation.answers import answers
 from trope.evaluation.embedded import Bank, Embedded
-from trope.evaluation.hubs import Hubs, correction
+from trope.evaluation.hubs import LIMITS, Hubs, Method, correction
 from trope.evaluation.job import settings_from
 from trope.evaluation.measuring import direction_of
 from trope.evaluation.passes import measured
@@ -100,11 +100,22 @@ def test_nothing_is_corrected_without_a_method() -> None:
     assert correction(items, items, Hubs()) is None
 
 
+@pytest.mark.parametrize("method", ["qb-norm", "inverted-softmax", "nnn"])
+def test_corrections_of_any_strength_are_numbers(method: Method) -> None:
+    random = np.random.default_rng(0)
+    bank, items = vectors(random, 9), vectors(random, 5)
+    for strength in LIMITS:
+        found = correction(bank, items, Hubs(method, strength))
+        assert found is not None
+        assert np.isfinite(found.bias).all()
+
+
 def test_settings_are_checked_and_told() -> None:
     with pytest.raises(UsageError, match="expected one of none, qb-norm"):
         settings_from(hubs="qbnorm")
-    with pytest.raises(UsageError, match="strength must be above 0"):
-        Hubs("nnn", -1.0)
+    for strength in (-1.0, 0.0, 1e-300, 1e300, float("inf"), float("nan")):
+        with pytest.raises(UsageError, match=r"hubs\.strength: a number from 1e-06 to 1,000,000"):
+            Hubs("nnn", strength)
     with pytest.raises(UsageError, match="nearest must be at least 1"):
         Hubs("nnn", 1.0, 0)
     assert Hubs("qb-norm", 20.0).settled

@@ -33,6 +33,7 @@ BLOCK = 2**24  # products held at a time
 BETA, BETAS = 20.0, (5.0, 10.0, 20.0, 40.0)
 WEIGHT, WEIGHTS = 0.75, (0.25, 0.5, 0.75, 1.0)
 NEAREST, NUMBERS = 16, (4, 16, 64)
+LIMITS = 1e-6, 1e6  # of strengths: beyond, 32 bits hold nothing of the scores themselves
 
 Scores: TypeAlias = Float32[np.ndarray, "rows items"]
 Block: TypeAlias = Float[Tensor, "bank items"]
@@ -53,8 +54,10 @@ class Hubs:
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise UsageError(f"hubs: no method '{self.method}'{suggestion(self.method, METHODS)}")
-        if self.strength is not None and not self.strength > 0:
-            raise UsageError(f"hubs: the strength must be above 0, found {self.strength}")
+        least, most = LIMITS
+        if self.strength is not None and not least <= self.strength <= most:
+            limits = f"from {least:g} to {most:,.0f}"
+            raise UsageError(f"hubs.strength: a number {limits}, found {self.strength:g}")
         if self.nearest is not None and self.nearest < 1:
             raise UsageError(f"hubs: nearest must be at least 1, found {self.nearest}")
 
