@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from contextlib import redirect_stderr
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import orjson
@@ -28,9 +30,12 @@ SMALL = Demo(emblems=EmblemBook(pairs=100, size=96))
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> DemoResult:
     home = tmp_path_factory.mktemp("demo")
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, redirect_stderr(StringIO()) as said:
         patch.setenv("TROPE_CACHE", str(home / "cache"))
-        return demo(home / "out", SMALL)
+        made = demo(home / "out", SMALL)
+    assert "rows: 80 train" in said.getvalue()
+    assert "nothing to go on from" not in said.getvalue()  # a first demo goes on from nothing
+    return made
 
 
 @pytest.fixture

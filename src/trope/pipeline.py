@@ -80,7 +80,8 @@ def demo(out: Path, settings: Demo | None = None) -> DemoResult:
     unsplit = pairs.with_column("split", pa.nulls(len(pairs), pa.string()))
     pairs, splits = split(unsplit, settings.split, report.digests)
     write_pairs(data, pairs)
-    trained = train(settings.recipe, pairs, out / "run", sets=settings.train, resume=True)
+    run = out / "run"
+    trained = train(settings.recipe, pairs, run, sets=settings.train, resume=run.exists())
     result = DemoResult(
         data,
         out / "contact-sheet.png",
@@ -89,7 +90,7 @@ def demo(out: Path, settings: Demo | None = None) -> DemoResult:
         splits,
         describe(pairs, settings.text),
         trained,
-        evaluate(load_model(out / "run"), pairs, metrics=MEASURED),
+        evaluate(load_model(run), pairs, metrics=MEASURED),
     )
     _write_sheet(result, settings.emblems.seed)
     write_json(out / "demo.json", _document(result, settings))

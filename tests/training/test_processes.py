@@ -26,7 +26,7 @@ from trope.checkpoints import read_tensors
 from trope.errors import UsageError
 from trope.features.backbones.outputs import one_core_each
 from trope.training import Optimization, load_recipe, loop, resolve, train
-from trope.training.processes import launched
+from trope.training.processes import Elsewhere, launched
 from trope.training.steps import Steps
 from trope.training.task import Task, prepare
 from trope.training.validation import Validation, validate
@@ -230,6 +230,10 @@ def test_a_batch_is_shared_evenly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WORLD_SIZE", "3")
     with pytest.raises(UsageError, match="64 pairs cannot be shared evenly by 3 processes"):
         launched(Optimization())
+    monkeypatch.setenv("RANK", "1")  # the first says so, and it alone
+    with pytest.raises(Elsewhere) as ended:
+        launched(Optimization())
+    assert ended.value.exit_code == UsageError.exit_code
 
 
 if __name__ == "__main__":

@@ -39,6 +39,8 @@ def launched(settings: Optimization) -> Fabric:
     local = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
     world = int(os.environ.get("WORLD_SIZE", "1"))
     if settings.batch % world:
+        if not first_process():
+            raise Elsewhere(UsageError.exit_code)
         batch = counted(settings.batch, "pair")
         raise UsageError(f"training.batch: {batch} cannot be shared evenly by {world} processes")
     if world > 1:
