@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from jaxtyping import Int
 from scipy import sparse
 
@@ -73,33 +71,64 @@ def numbered(gallery: Gallery, pairs: Pairs) -> Numbered:
     """The numbers of a gallery's pictures and texts, from the ids of their rows."""
     rows, place = np.unique(gallery.rows, return_inverse=True)
     asked = pairs.take(rows)
-    _refuse_gaps(asked)
-    try:
-        ids = np.asarray(pc.cast(asked.column("id"), pa.int64()), np.int64)
-        column = asked.column("caption_ids")
-        counts = np.asarray(pc.list_value_length(column), np.int64)
-        captions = np.asarray(pc.cast(pc.list_flatten(column), pa.int64()), np.int64)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        why = str(error).splitlines()[0]
-        raise DataError(f"{pairs.source}: --truth needs COCO's numbers as ids ({why})") from None
-    wrong = np.flatnonzero(counts != asked.text_counts)
-    if len(wrong):
-        where = asked.place(int(wrong[0]))
-        raise DataError(f"{pairs.source}: {where}: caption_ids and texts do not go together")
+    ids = np.array([_image_number(asked, row) for row in range(len(asked))], np.int64)
+    captions = list(_caption_numbers(asked))
+    _refuse_repeated(asked, captions)
+    counts = asked.text_counts
     before = np.cumsum(counts) - counts
     images = ids[np.searchsorted(rows, gallery.shown)]
-    return Numbered(images, captions[before[place] + gallery.places])
+    flat = np.array([number for numbers in captions for number in numbers], np.int64)
+    return Numbered(images, flat[before[place] + gallery.places])
 
 
-def _refuse_gaps(pairs: Pairs) -> None:
-    """Every text that is asked must have its number."""
-    for row, numbers in enumerate(pairs.column("caption_ids").to_pylist()):
-        if numbers is None or (isinstance(numbers, list) and None in numbers):
-            where = f"row '{pairs.ids[row]}' ({pairs.place(row)})"
+def _image_number(pairs: Pairs, row: int) -> int:
+    if (number := _number(pairs.ids[row])) is None:
+        raise DataError(f"{_where(pairs, row)}: the id is no number of COCO, which --truth needs")
+    return number
+
+
+def _caption_numbers(pairs: Pairs) -> Iterator[list[int]]:
+    """The numbers of each row's texts: every text that is asked must have its own."""
+    rows = zip(pairs.column("caption_ids").to_pylist(), pairs.text_counts.tolist(), strict=True)
+    for row, (given, texts) in enumerate(rows):
+        listed = given if isinstance(given, list) else [given]
+        if None in listed:
             raise DataError(
-                f"{pairs.source}: {where} has no caption_ids, or one is missing; --truth needs "
-                "COCO's number of every caption of the split"
+                f"{_where(pairs, row)} has no caption_ids, or one is missing; --truth needs COCO's "
+                "number of every caption of the split"
             )
+        numbers = [number for number in map(_number, listed) if number is not None]
+        if not isinstance(given, list) or len(numbers) < len(given):
+            wanted = "caption_ids must be a list of COCO's numbers"
+            raise DataError(f"{_where(pairs, row)}: {wanted}, found {given!r}")
+        if len(given) != texts:
+            raise DataError(f"{_where(pairs, row)}: caption_ids and texts do not go together")
+        yield numbers
+
+
+def _refuse_repeated(pairs: Pairs, captions: Sequence[Sequence[int]]) -> None:
+    """A caption is of one row, and once: judgments would count for one text alone."""
+    seen: dict[int, int] = {}
+    for row, numbers in enumerate(captions):
+        for number in numbers:
+            if number in seen:
+                first = f"row '{pairs.ids[seen[number]]}' ({pairs.place(seen[number])})"
+                raise DataError(
+                    f"{_where(pairs, row)}: caption_ids: {number} stands in {first} already"
+                )
+            seen[number] = row
+
+
+def _number(value: object) -> int | None:
+    """A whole number, or one that is written as a text."""
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        value = int(value)
+    whole = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
+    return cast(int, value) if whole else None
+
+
+def _where(pairs: Pairs, row: int) -> str:
+    return f"{pairs.source}: row '{pairs.ids[row]}' ({pairs.place(row)})"
 
 
 def _matrix(
