@@ -30,7 +30,11 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from trope.errors import UsageError
+
 Item = TypeVar("Item")
+
+SEEDS = 2**32  # what every generator takes
 
 FIRST_LINE, RAREST_LINE = 10.0, 300.0  # seconds between two signs of life in a log
 
@@ -70,6 +74,12 @@ def generator(seed: int, *purpose: str) -> np.random.Generator:
     """Random numbers that depend on the seed and on what they are for, and on nothing else."""
     key = hashlib.blake2b(repr((int(seed), *purpose)).encode(), digest_size=16).digest()
     return np.random.default_rng(int.from_bytes(key, "little"))
+
+
+def refuse_seed(seed: int) -> None:
+    """One range for all generators."""
+    if not 0 <= seed < SEEDS:
+        raise UsageError(f"seed {seed}: must be a whole number from 0 to {SEEDS - 1}")
 
 
 def seed_everything(seed: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from pathlib import Path
 
 import planted
@@ -49,6 +50,14 @@ def test_a_cache_that_can_never_be_made_is_told(
         train("angular", pairs, tmp_path / "run", sets=SHORT, quiet=True)
 
 
+def test_a_folder_that_can_never_be_made_is_told_before_any_work(
+    pairs: Pairs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_module("trope.training.train"), "prepare", None)
+    with pytest.raises(UsageError, match=r"^/proc/x/run: cannot be written \("):
+        train("angular", pairs, "/proc/x/run", sets=SHORT, quiet=True)
+
+
 @pytest.mark.parametrize("seed", [-1, 2**32, 10**30])
 def test_seeds_have_one_range(pairs: Pairs, tmp_path: Path, seed: int) -> None:
     with pytest.raises(UsageError, match=f"seed {seed}: must be .* from 0 to 4294967295"):
@@ -74,7 +83,8 @@ def test_validation_needs_a_wrong_pair(folder: Path, tmp_path: Path, count: int)
     splits: list[object] = [*(["train"] * (64 - count)), *(["val"] * count)]
     texts: list[object] = [*([f"text {i}"] for i in range(64 - count)), *([["same"]] * count)]
     pairs = rewritten(folder, tmp_path / "data", split=splits, texts=texts)
-    said = f"split 'val' has {count} pairs to validate on, and none of them has a wrong one"
+    pairs_there = "1 pair" if count == 1 else f"{count} pairs"
+    said = f"split 'val' has {pairs_there} to validate on, and none has a wrong one"
     with pytest.raises(DataError, match=said):
         train("angular", pairs, tmp_path / "run", sets=SHORT, quiet=True)
 
@@ -178,7 +188,12 @@ def lose(model: Path, how: str) -> None:
 @pytest.mark.parametrize("how", ["gone", "damaged", "another model"])
 @pytest.mark.parametrize("best", [1, 2])
 def test_a_model_that_is_lost_is_written_again_or_told(
-    pairs: Pairs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, best: int, how: str
+    pairs: Pairs,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    best: int,
+    how: str,
 ) -> None:
     """The state has the weights after the last epoch; those of the first are lost."""
     values = iter([0.0, 1.0] if best == 2 else [1.0, 0.0])
@@ -191,7 +206,8 @@ def test_a_model_that_is_lost_is_written_again_or_told(
     if best == 1:
         said = rf"model\.safetensors: is {how}; it was that of epoch 1"
         with pytest.raises(UsageError, match=said):
-            train("angular", pairs, out, sets=SHORT, resume=True, quiet=True)
+            train("angular", pairs, out, sets=SHORT, resume=True)
+        assert "nothing is left to do" not in capsys.readouterr().err
         return
     train("angular", pairs, out, sets=SHORT, resume=True, quiet=True)
     after = read_tensors(out / "model.safetensors")

@@ -1,4 +1,4 @@
-"""When two groups, pictures or texts count as the same: a number per distinct value."""
+"""When two groups, pictures or texts count as the same: a number per distinct value; and ids."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from jaxtyping import Int, Shaped
 
 from trope.data.pairs import Pairs
+from trope.errors import DataError
+from trope.wording import counted
 
 Codes = Int[np.ndarray, " items"]
 
@@ -25,6 +28,21 @@ def image_codes(pairs: Pairs, digests: Shaped[np.ndarray, " rows"] | None = None
     _, content = np.unique(digests, return_inverse=True)
     by_path = np.where(paths < 0, -1, paths + len(pairs))
     return np.where(digests != b"", content, by_path)
+
+
+def refuse_repeated(pairs: Pairs) -> None:
+    """Ids are names: nothing can be said of a row, and no row known again, if two share one."""
+    ids = pairs.column("id")
+    if pc.count_distinct(ids).as_py() == len(ids):
+        return
+    _, first, number = np.unique(np.array(pairs.ids, object), True, True)
+    again = np.flatnonzero(first[number] != np.arange(len(ids)))
+    row, before = int(again[0]), int(first[number[again[0]]])
+    many = counted(len(again), "row has", "rows have")
+    raise DataError(
+        f"{pairs.source}: {pairs.place(row)} has the id '{ids[row]}' of {pairs.place(before)}; "
+        f"{many} the id of another before them (trope check lists them)"
+    )
 
 
 def same_text(text: str) -> str:

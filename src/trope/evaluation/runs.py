@@ -27,6 +27,7 @@ from trope.evaluation.fed import fed
 from trope.evaluation.gallery import gallery
 from trope.evaluation.left_out import left_out
 from trope.evaluation.predictions import Predicted
+from trope.evaluation.trained import refuse_other
 from trope.runtime import generator
 from trope.spaces import Doc2Vec, Sentence
 from trope.spaces.paragraphs import Training
@@ -130,6 +131,7 @@ class RunSource:
 def open_run(run: Path, data: Path | Pairs | None) -> tuple[RunSource, tuple[str, ...]]:
     """A run with its data, parted as when it was trained; and what has changed since."""
     checkpoint = load_model(run)
+    refuse_other(run)
     pairs = data if isinstance(data, Pairs) else open_pairs(data or data_of(run, checkpoint))
     folder = run if run.is_dir() else run.parent
     settings = checkpoint.description.get("settings", {})

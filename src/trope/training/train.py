@@ -10,17 +10,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow.compute as pc
 import torch
 
 from trope import config
 from trope.data.digests import cache_written
+from trope.data.identity import refuse_repeated
 from trope.data.pairs import Pairs
 from trope.data.readers import open
 from trope.data.splits import SplitReport, split
-from trope.errors import DataError, UsageError
-from trope.runtime import provenance, seed_everything
+from trope.errors import DataError
+from trope.runtime import provenance, refuse_seed, seed_everything
 from trope.training import folder as runs
 from trope.training.idle import refuse_idle
 from trope.training.loop import Loop
@@ -35,8 +34,6 @@ from trope.training.task import Task, prepare
 from trope.training.validation import comparable, measurable
 from trope.weights import WEIGHTS
 from trope.wording import counted
-
-SEEDS = 2**32  # what every generator takes
 
 
 @dataclass(frozen=True)
@@ -98,8 +95,8 @@ def train(
         screen.tell(said)
         description = {"run": run, "settings": config.plain(resolved), **about_weight(task)}
         loop = Loop(task, resolved, seed, out, fabric, description, screen.report)
-        screen.tell(loop.standing())
-        screen.tell(for_all(fabric, loop.restored) or ())
+        again = for_all(fabric, loop.restored) or ()  # what is lost is told, and nothing else
+        screen.tell([*loop.standing(), *again])
         for around in (screen, deterministic_algorithms(), stopped_gently(loop)):
             stack.enter_context(around)
         return Trained(out, resolved, loop.run(), splits.rows)
@@ -131,27 +128,6 @@ def about_weight(task: Task) -> dict[str, Any]:
 def _trained(settings: Recipe, pairs: Pairs, out: Path, *, seed: int) -> Progress:
     """A run inside another."""
     return train(settings, pairs, out, seed=seed, resume=True, quiet=True).progress
-
-
-def refuse_seed(seed: int) -> None:
-    """One range for all generators."""
-    if not 0 <= seed < SEEDS:
-        raise UsageError(f"seed {seed}: must be a whole number from 0 to {SEEDS - 1}")
-
-
-def refuse_repeated(pairs: Pairs) -> None:
-    """Ids are names: nothing can be said of a row, and no row known again, if two share one."""
-    ids = pairs.column("id")
-    if pc.count_distinct(ids).as_py() == len(ids):
-        return
-    _, first, number = np.unique(np.array(pairs.ids, object), True, True)
-    again = np.flatnonzero(first[number] != np.arange(len(ids)))
-    row, before = int(again[0]), int(first[number[again[0]]])
-    many = counted(len(again), "row has", "rows have")
-    raise DataError(
-        f"{pairs.source}: {pairs.place(row)} has the id '{ids[row]}' of {pairs.place(before)}; "
-        f"{many} the id of another before them (trope check lists them)"
-    )
 
 
 def refuse_empty(pairs: Pairs, splits: SplitReport) -> None:
