@@ -36,7 +36,7 @@ def test_all_that_the_data_allows() -> None:
     assert rich.families - poor.families == {
         "ndcg", "semantic-map", "pmrp", "asp", "preservation",
     }  # fmt: skip
-    every = set(METRICS) - {"micro-f1", "macro-f1"}
+    every = set(METRICS) - {"micro-f1", "macro-f1", "gain"}
     assert rich.families == every
     assert rich.measures == ("cider", "bleu", "rouge")
     assert rich.neighbors == (None,)
@@ -103,6 +103,10 @@ def test_the_parts_of_pmrp_have_the_name_of_their_labels() -> None:
         ({"hubs": Hubs(strength=2.0)}, "hubs.strength: changes nothing without --hubs"),
         ({"hubs": Hubs(nearest=2)}, "hubs.nearest: changes nothing without --hubs nnn"),
         ({"hubs": Hubs("qb-norm", nearest=2)}, "hubs.nearest: changes nothing without --hubs nnn"),
+        ({"labels": "instances"}, "--set labels=instances: changes nothing without pmrp"),
+        ({"labels": "instances", "metrics": ("pmrp",)}, "nothing on data without COCO's numbers"),
+        ({"threshold": 0.4}, "--set threshold=0.4: changes nothing without micro-f1 or macro-f1"),
+        ({"seed": 3}, "--set seed=3: changes nothing without --draws"),
     ],
 )
 def test_options_that_change_nothing_are_refused(given: dict[str, object], said: str) -> None:
@@ -114,7 +118,9 @@ def test_options_that_change_nothing_are_refused(given: dict[str, object], said:
 def test_options_that_change_something_are_not() -> None:
     settings = EvaluationSettings(ways=(7,), draws=3, hubs=Hubs("nnn", 2.0, 3))
     refuse_idle(settings, request(["mean-rank/c-way"]))
-    refuse_idle(EvaluationSettings(draws=3), request(["recall@1/5-way"]))
+    refuse_idle(EvaluationSettings(draws=3, seed=7), request(["recall@1/5-way"]))
+    refuse_idle(EvaluationSettings(labels="instances"), request(["pmrp"]), coco=True)
+    refuse_idle(EvaluationSettings(threshold=0.4), request(["macro-f1"]))
 
 
 def test_named_sizes_beside_the_usual_ones() -> None:
@@ -128,6 +134,9 @@ def test_named_sizes_beside_the_usual_ones() -> None:
     [
         ("recall@6/5-way", "among 5 items it is always 1"),
         ("recall@5/5-way", "among 5 items it is always 1"),
+        ("recall@1/1-way", "among 1 item it is always 1"),
+        ("gain", "as in gain@5/cider"),
+        ("gain@5/meteor", "no measure 'meteor'"),
         ("recall@x", "write it as recall@<K>"),
         ("recal", "no metric 'recal'; did you mean 'recall'"),
         ("asp/meteor", "no measure 'meteor'"),
@@ -144,12 +153,22 @@ def test_what_the_data_lacks_is_said() -> None:
         ("ndcg@5", "labels", "ndcg: the data has no labels"),
         ("preservation", "space", "name one with --space"),
         ("asp/cider", "words", "needs the texts themselves"),
+        ("gain@5/cider", "words", "gain@5/cider: needs the texts themselves"),
         ("micro-f1", "predictions", "micro-f1: needs predicted labels, and there are none"),
         ("macro-f1", "labels", "macro-f1: the data has no labels"),
     ):
         refuse_impossible(request([name]), **everything)
         with pytest.raises(UsageError, match=said):
             refuse_impossible(request([name]), **{**everything, lacking: False})
+
+
+def test_labels_without_data_are_asked_for_not_predictions() -> None:
+    """A file may hold predicted labels; what they are compared with is the data's."""
+    for name in ("micro-f1", "ndcg"):
+        for predictions in (True, False):
+            has = {"labels": False, "space": False, "words": False, "predictions": predictions}
+            with pytest.raises(UsageError, match=f"--metrics {name}: .*name the data with --data"):
+                refuse_impossible(request([name]), **has)
 
 
 def test_results_of_judgments_need_them() -> None:
@@ -167,7 +186,12 @@ def test_results_of_judgments_need_them() -> None:
         ({"folds": -2}, "folds"),
         ({"neighbors": 0}, "neighbors: at least 1"),
         ({"margin": -0.1}, "margin: a share"),
+        ({"seed": -1}, "seed -1: must be a whole number from 0 to 4294967295"),
+        ({"seed": 2**32}, "seed 4294967296: must be"),
         ({"truth": ("cxc", "eccv", "cxc=folder")}, "--truth cxc: stands there 2 times"),
+        ({"truth": ("foo",)}, "--truth foo: expected eccv, cxc or cxc=FOLDER, each by a --truth"),
+        ({"truth": ("ecv",)}, "--truth ecv: expected .*; did you mean 'eccv'"),
+        ({"truth": ("eccv=folder",)}, "--truth eccv=folder: expected eccv, cxc"),
         ({"folds": 5, "truth": ("eccv",)}, "judged the whole gallery; leave out --folds"),
     ],
 )

@@ -174,3 +174,16 @@ def test_a_mean_of_its_own_where_a_part_is_missing() -> None:
 def test_a_gain_of_no_items_is_refused() -> None:
     with pytest.raises(UsageError, match="gains: at least 1, found 0"):
         Asp(gains=(5, 0))
+
+
+def test_gains_of_the_whole_gallery_are_left_out() -> None:
+    """They are always 1."""
+    scores = np.random.default_rng(0).random((3, 5)).astype(np.float32)
+    block = Block(
+        np.arange(3),
+        scores,
+        sparse.csr_matrix(np.eye(3, 5, dtype=bool)),
+        tie_priority(5),
+        relevance={"cider": lambda: scores[:, ::-1].copy()},
+    )
+    assert Asp((2, 4, 5, 200))(block).keys() == {"asp/cider", "gain@2/cider", "gain@4/cider"}

@@ -21,6 +21,7 @@ PREDICTED = ("micro-f1", "macro-f1")
 SIMPLE = ("median-rank", "mean-rank", "r-precision", "map@r", "map", "semantic-map")
 USUAL = ("recall/c-way", "mean-rank/c-way", "recall", "rsum", *SIMPLE[:-1])
 LABELED = ("ndcg", "semantic-map", "pmrp")
+CAPTIONED = ("asp", "gain")  # by what captions say
 
 Value = TypeVar("Value")
 
@@ -53,7 +54,7 @@ class Request:
     @property
     def measures(self) -> tuple[str, ...]:
         """The caption measures that are needed; the mean is made of its parts."""
-        asked = {name.partition("/")[2] for name in self.names if METRICS["asp"].reports(name)}
+        asked = {name.partition("/")[2] for name in filter(_by_captions, self.names)}
         if "asp" in self.families or "mean" in asked:
             asked = (asked - {"mean"}) | set(PARTS)
         return tuple(name for name in MEASURES if name in asked)
@@ -69,9 +70,12 @@ def request(names: Iterable[str]) -> Request:
     """What names on the command line ask for; unknown ones are refused."""
     asked = [name.strip() for name in names]
     for name in asked:
-        entry = METRICS[name] if name in METRICS else entry_of(name)
+        if name not in METRICS:
+            entry_of(name)
         measure = name.partition("/")[2]
-        if entry is METRICS["asp"] and name != "asp" and measure not in MEASURES:
+        if name == "gain":
+            raise UsageError("--metrics gain: name how many, and the measure, as in gain@5/cider")
+        if _by_captions(name) and measure not in MEASURES:
             known = suggestion(measure, MEASURES)
             raise UsageError(f"--metrics {name}: no measure '{measure}'{known}")
         task = re.fullmatch(r"recall@(\d+)/(\d+)-way", name)
@@ -103,17 +107,24 @@ def refuse_impossible(
     for name in sorted(name for name in wanted.names if name.startswith(JUDGED)):
         if (judged := name.partition("/")[0]) not in named:
             raise UsageError(f"--metrics {name}: needs --truth {judged}")
+    for family in (*LABELED, *PREDICTED):
+        if wanted.asks(family) and not labels:
+            unnamed = "needs labels to compare with; name the data with --data"
+            lacking = "the data has no labels" if words else unnamed
+            raise UsageError(f"--metrics {family}: {lacking}")
     for family in PREDICTED:
         if wanted.asks(family) and not predictions:
             raise UsageError(f"--metrics {family}: needs predicted labels, and there are none")
-    for family in (*LABELED, *PREDICTED):
-        if wanted.asks(family) and not labels:
-            raise UsageError(f"--metrics {family}: the data has no labels")
     if wanted.asks("preservation") and not space:
         raise UsageError("--metrics preservation: no semantic space; name one with --space")
-    if wanted.asks("asp") and not words:
-        name = min(filter(METRICS["asp"].reports, wanted.names), default="asp")
+    if any(map(wanted.asks, CAPTIONED)) and not words:
+        name = min(filter(_by_captions, wanted.names), default="asp")
         raise UsageError(f"--metrics {name}: needs the texts themselves; name the data with --data")
+
+
+def _by_captions(name: str) -> bool:
+    """Whether a result goes by a measure of captions."""
+    return any(METRICS[family].reports(name) for family in CAPTIONED)
 
 
 def pmrp_of(settings: EvaluationSettings, coco: bool) -> str:
@@ -151,7 +162,7 @@ def metrics_of(wanted: Request, settings: EvaluationSettings, coco: bool) -> Ite
         yield ndcg.NDCG(tuple(dict.fromkeys([*wanted.numbers(r"ndcg@(\d+)"), *whole])))
     if wanted.asks("pmrp"):
         yield PMRP(name=pmrp_of(settings, coco))
-    if wanted.asks("asp"):
+    if any(map(wanted.asks, CAPTIONED)):
         yield Asp(wanted.numbers(r"gain@(\d+)/.*"))
 
 

@@ -43,7 +43,8 @@ Values: TypeAlias = Float64[np.ndarray, " queries"]
 class Asp:
     """ASP by every measure of relevance that a block has, and by the mean of CIDEr, BLEU and ROUGE.
 
-    `gains` are cuts at which `gain` is reported too.
+    `gains` are cuts at which `gain` is reported too; those that reach the size of the gallery say
+    nothing: left out.
     """
 
     gains: tuple[int, ...] = ()
@@ -59,7 +60,7 @@ class Asp:
         priority = tie_priority(block.items, "relevance")[block.priority]
         for name, relevance in _measures(block):
             found[f"asp/{name}"] = asp(block.order, relevance, priority)
-            for k in self.gains:
+            for k in (k for k in self.gains if k < block.items):
                 found[f"gain@{k}/{name}"] = gain(block.order, relevance, k)
         return found
 

@@ -34,8 +34,8 @@ class Entry:
     """A metric: the names it reports (with what varies in angle brackets), its paper, its sense.
 
     `over` says how the queries are summed up. `metric` is None where no ranking is looked at:
-    metrics of one modality, which take the arguments of their functions; what these need is in
-    `beside`.
+    metrics of one modality, which take the arguments of their functions, and what comes with
+    another metric; what these need is in `beside`.
     """
 
     title: str
@@ -134,9 +134,15 @@ METRICS: dict[str, Entry] = {
     ),
     "asp": Entry(
         "agreement of the whole order with what captions say",
-        ("asp/<measure>", "gain@<k>/<measure>"),
+        ("asp/<measure>",),
         "Li et al. 2022 (DAA)",
         metric=Asp,
+    ),
+    "gain": Entry(
+        "relevance of the first k by captions, as a share of the most; such as gain@5/cider",
+        ("gain@<k>/<measure>",),
+        "Li et al. 2022 (DAA), their code",
+        beside=frozenset({"relevance"}),
     ),
     "preservation": Entry(
         "semantic neighbors that stay neighbors in the learned space",
