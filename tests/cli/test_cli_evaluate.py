@@ -285,6 +285,18 @@ def test_an_error_says_that_the_data_has_changed(
     assert "not the data as it was" in said
 
 
+def test_an_error_of_judgments_does_not_blame_what_has_changed(
+    runs: list[Path], data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(data, tmp_path / "data")
+    path = tmp_path / "data" / "pairs.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    path.write_text("\n".join(json.dumps(row | {"caption_ids": ["one", "two"]}) for row in rows))
+    said = refused(capsys, 1, runs[0], "--data", tmp_path / "data", "--truth", "cxc")
+    assert "the id is no number of COCO" in said
+    assert "not the data as it was" not in said
+
+
 def test_a_model_of_no_numbers_is_blamed_itself(
     runs: list[Path], data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -296,6 +308,54 @@ def test_a_model_of_no_numbers_is_blamed_itself(
     write_tensors(path, tensors, description)
     said = refused(capsys, 1, tmp_path / "broken", "--data", data)
     assert f"broken: weight '{name}' of the model holds a value that is no finite number" in said
+
+
+def test_a_model_of_another_run_is_not_taken_for_this_ones(
+    runs: list[Path], data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By its seed; and by its validation, where no description of the run tells it."""
+    shutil.copytree(runs[0], tmp_path / "mixed")
+    shutil.copy(runs[1] / "model.safetensors", tmp_path / "mixed")
+    options = ["--data", data, "--metrics", "recall@1"]
+    said = refused(capsys, 1, tmp_path / "mixed", *options)
+    assert "mixed/model.safetensors: is the model of another run than this folder's" in said
+    assert "made with seed 1, the run with 0" in said
+    assert said == refused(capsys, 1, tmp_path / "mixed" / "model.safetensors", *options)
+    assert "another run" in refused(capsys, 1, runs[0], "--against", tmp_path / "mixed", *options)
+    (tmp_path / "mixed" / "run.json").unlink()
+    assert "is not what the run's state has" in refused(capsys, 1, tmp_path / "mixed", *options)
+    (tmp_path / "mixed" / "state.safetensors").unlink()
+    document(capsys, tmp_path / "mixed", *options)  # a model alone is taken as it is
+
+
+def test_a_model_of_the_epoch_under_way_is_the_runs_own(
+    runs: list[Path], data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is written before the state: a run that is going on may be evaluated."""
+    shutil.copytree(runs[0], tmp_path / "going")
+    path = tmp_path / "going" / "state.safetensors"
+    tensors, description = read_tensors(path)
+    about = read_tensors(tmp_path / "going" / "model.safetensors")[1]["validation"]
+    done = about["epoch"] - 1
+    history = description["progress"]["history"][:done]
+    description["progress"] |= {"finished": False, "epoch": done, "history": history}
+    write_tensors(path, tensors, description)
+    document(capsys, tmp_path / "going", "--data", data, "--metrics", "recall@1")
+
+
+def test_rows_that_share_an_id_are_refused_as_in_training(
+    runs: list[Path], data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(data, tmp_path / "data")
+    path = tmp_path / "data" / "pairs.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    path.write_text("\n".join(json.dumps(row | {"id": "same"}) for row in rows))
+    random = np.random.default_rng(0)
+    np.savez(tmp_path / "e.npz", image=random.normal(size=(9, 4)), text=random.normal(size=(9, 4)))
+    for asked in ([runs[0]], ["--embeddings", tmp_path / "e.npz"]):
+        said = refused(capsys, 1, *asked, "--data", tmp_path / "data")
+        assert "line 2 has the id 'same' of line 1; 159 rows have the id of another" in said
+        assert "not the data as it was" not in said
 
 
 def test_what_is_told_of_each_run_has_its_name(
@@ -319,6 +379,27 @@ def test_folds(runs: list[Path], data: Path, capsys: pytest.CaptureFixture[str])
     assert ours > all_in_one  # a smaller gallery is easier
 
 
+def test_with_folds_preservation_is_of_the_whole_split(
+    runs: list[Path], data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = [runs[0], "--data", data, "--metrics", "preservation"]
+    whole, folds = document(capsys, *options), document(capsys, *options, "--folds", 5)
+    assert whole["image"] == folds["image"]
+    assert whole["options"] == ["preservation of the 1 nearest image, 1 nearest text: doc2vec"]
+    assert folds["options"][1] == f"{whole['options'][0]}, over the whole split"  # type: ignore[index]
+
+
+def test_neighborhoods_of_all_pictures_are_left_out(
+    runs: list[Path], data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = [runs[0], "--data", data, "--metrics", "preservation"]
+    found = document(capsys, *options, "--set", "neighbors=20")
+    assert (found["image"], [*found["text"]]) == ({}, ["preservation@20"])  # type: ignore[misc]
+    assert "preservation@20 (images)" in str(found["remarks"])
+    said = refused(capsys, 2, *options, "--set", "neighbors=1000000")
+    assert "images, there are only 15 others; the largest is preservation@14" in said
+
+
 def test_vectors_of_another_model(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -337,6 +418,32 @@ def test_vectors_of_another_model(
     assert "which text belongs to which picture" in refused(capsys, 1, *arguments)
     spaced = [*arguments, "--data", data, "--space", "doc2vec", "--metrics", "preservation@3"]
     assert "preservation@3" in document(capsys, *spaced)["text"]  # type: ignore[operator]
+
+
+def test_a_file_against_itself_is_equal_as_a_run_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    random = np.random.default_rng(0)
+    np.savez(
+        tmp_path / "e.npz", image=random.normal(size=(60, 4)), text=random.normal(size=(60, 4))
+    )
+    options = ["--embeddings", tmp_path / "e.npz", "--metrics", "recall@1,map,median-rank,rsum"]
+    (found,) = document(capsys, *options, "--against", tmp_path / "e.npz")["against"]  # type: ignore[misc]
+    for side in ("image_to_text", "text_to_image", "both"):
+        assert {one["verdict"] for one in found[side].values()} == {"equal"}
+        assert {(one["low"], one["high"]) for one in found[side].values()} == {(0, 0)}
+
+
+def test_vectors_without_data_have_no_splits(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    random = np.random.default_rng(0)
+    np.savez(tmp_path / "e.npz", image=random.normal(size=(9, 4)), text=random.normal(size=(9, 4)))
+    options = ["--embeddings", tmp_path / "e.npz", "--metrics", "recall@1"]
+    assert document(capsys, *options)["split"] is None
+    said = refused(capsys, 2, *options, "--split", "val")
+    assert "--split val: changes nothing without --data" in said
+    assert "no such split" in refused(capsys, 2, *options, "--split", "foo")
 
 
 def test_vectors_against_a_run(
@@ -390,14 +497,34 @@ def test_a_run_against_vectors_and_vectors_against_vectors(
 def test_the_document_says_how_it_came_about(
     runs: list[Path], data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = ["--data", data, "--metrics", "recall@1", "--set", "margin=0.02", "--set", "seed=3"]
+    options = ["--data", data, "--metrics", "recall@1/5-way", "--set", "margin=0.02", "--draws", 2]
+    options += ["--set", "seed=3"]
     assert "margin: changes nothing without --against" in refused(capsys, 2, runs[0], *options)
     found = document(capsys, runs[0], *options, "--against", runs[1])
     assert set(found["provenance"]) >= {"trope", "commit", "date"}  # type: ignore[call-overload]
     config = found["config"]
     assert isinstance(config, dict)
-    assert (config["seed"], config["margin"], config["metrics"]) == (3, 0.02, ["recall@1"])
+    assert (config["seed"], config["margin"], config["metrics"]) == (3, 0.02, ["recall@1/5-way"])
     assert config["hubs"]["method"] == "none"
+
+
+def test_the_document_says_what_was_left_open(
+    runs: list[Path], data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--data", data, "--metrics", "recall/c-way,preservation", "--hubs", "nnn"]
+    found = document(capsys, runs[0], *options, "--against", runs[1])
+    assert "ways" not in found["config"]  # type: ignore[operator]
+    resolved = found["resolved"]
+    assert isinstance(resolved, dict)
+    assert resolved["ways"] == {"image_to_text": [5, 20], "text_to_image": [5]}
+    assert resolved["neighbors"] == {"image": 1, "text": 1}
+    for side, words in (("image_to_text", "image to text"), ("text_to_image", "text to image")):
+        chosen = resolved["hubs"][side]
+        said = f"{words} nnn (a {chosen['strength']:g}, k {chosen['nearest']})"
+        assert said in str(found["options"])
+    assert found["against"][0]["resolved"].keys() == resolved.keys()  # type: ignore[index]
+    both = document(capsys, *runs, "--data", data, "--metrics", "recall@1")["resolved"]
+    assert [one["hubs"] for one in both] == [{}, {}]  # type: ignore[attr-defined]
 
 
 def test_data_that_has_changed_is_told(
@@ -421,15 +548,19 @@ def test_what_is_wrong_is_one_line(
     assert "name a run, or vectors" in refused(capsys, 2)
     assert "not both" in refused(capsys, 2, runs[0], "--embeddings", "x.npz")
     assert "no such file" in refused(capsys, 2, tmp_path / "nowhere", "--data", data)
-    said = refused(capsys, 1, *on, "--split", "dev-2")
-    assert "split 'dev-2' has no row; there is test, train, val" in said
+    said = refused(capsys, 2, *on, "--split", "dev-2")
+    assert "--split dev-2: no such split; there is test, train, val" in said
     assert "did you mean 'recall'" in refused(capsys, 2, *on, "--metrics", "recal")
     said = refused(capsys, 2, *on, "--ways", "100")
-    assert "image to text, a query has only 30 wrong items; the largest task is 31-way" in said
+    assert "text to image, a query has only 15 wrong items; the largest task is 16-way" in said
     said = refused(capsys, 2, *on, "--metrics", "recall@1/20-way")
     assert "recall@1/20-way: the gallery is too small: text to image" in said
     assert "the largest task is 16-way" in said
-    assert "write sizes as 5,20,100" in refused(capsys, 2, *on, "--ways", "five")
+    for sizes in ("five", "", ","):
+        assert "write sizes as 5,20,100" in refused(capsys, 2, *on, "--ways", sizes)
+    for names in ("", ",", " , "):
+        said = refused(capsys, 2, *on, "--metrics", names)
+        assert f"--metrics '{names}': names none; leave it out for all" in said
     assert "the largest is recall@15" in refused(capsys, 2, *on, "--metrics", "recall@40")
     assert "write it as recall@<K>" in refused(capsys, 2, *on, "--metrics", "recall@x")
     assert "always 1" in refused(capsys, 2, *on, "--metrics", "recall@6/5-way")
@@ -442,7 +573,14 @@ def test_what_is_wrong_is_one_line(
     assert "name them with --embeddings" in refused(capsys, 2, "clip.npz", "--data", data)
     assert "into one .npz file" in refused(capsys, 2, *on, "--against", "image.npy")
     assert "needs COCO data" in refused(capsys, 2, *on, "--truth", "eccv")
+    assert "expected eccv, cxc or cxc=FOLDER" in refused(capsys, 2, *on, "--truth", "foo")
     assert "expected one of none" in refused(capsys, 2, *on, "--hubs", "hubness")
+    assert "did you mean 'qb-norm'?" in refused(capsys, 2, *on, "--hubs", "qbnorm")
+    strong = ["--hubs", "nnn", "--set", "hubs.strength=1e300"]
+    said = refused(capsys, 2, *on, *strong)
+    assert "hubs.strength: a number from 1e-06 to 1,000,000, found 1e+300" in said
+    said = refused(capsys, 2, *on, "--queries", "/proc/nowhere/q.parquet")
+    assert "/proc/nowhere/q.parquet: cannot be written" in said
     assert "only 16 pictures" in refused(capsys, 2, *on, "--folds", "1000")
     assert "no option 'neighbor'" in refused(capsys, 2, *on, "--set", "neighbor=3")
 

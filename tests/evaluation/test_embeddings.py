@@ -142,7 +142,11 @@ def test_what_does_not_fit_together_is_refused(tmp_path: Path, pairs: Pairs) -> 
     assert "int64" in refused(tmp_path, made | {"text": made["text"].astype(np.int64)})
     assert "3 pictures and 4 texts" in refused(tmp_path, arrays(3, 4))
     wrong = {"owners": np.array([0, 1, 3])}
-    assert "a picture that is not there" in refused(tmp_path, made | wrong)
+    assert "v.safetensors: owners[2] is 3; pictures are 0 to 2" in refused(tmp_path, made | wrong)
+    lone = arrays(1, 3) | {"owners": np.zeros(3, np.int64)}
+    assert "v.safetensors: one picture alone; retrieval needs" in refused(tmp_path, lone)
+    narrow = made | {"text": arrays(3, 3, 1)["text"]}
+    assert "'text' has 1 dimension, 'image' has 4" in refused(tmp_path, narrow)
     assert "row of 'image' for each text" in refused(tmp_path, made | {"owners": np.zeros(3)})
     ids = {"image_ids": ["a"], "text_ids": ["a"] * 3}
     assert "1 image_ids for 3 vectors 'image'" in refused(tmp_path, made, **ids)

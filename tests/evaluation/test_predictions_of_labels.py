@@ -104,6 +104,11 @@ def test_they_are_left_out_where_nothing_is_right(tmp_path: Path, pairs: Pairs) 
     assert not evaluate_embeddings(file, bare).image
     with pytest.raises(UsageError, match="micro-f1: the data has no labels"):
         evaluate_embeddings(file, bare, metrics="micro-f1")
+    owners = np.repeat(np.arange(20), [1 + i % 2 for i in range(20)])
+    alone = saved(tmp_path / "a.npz", owners=owners)
+    assert not evaluate_embeddings(alone).image
+    with pytest.raises(UsageError, match=r"micro-f1: needs labels .*name the data with --data"):
+        evaluate_embeddings(alone, metrics="micro-f1")
     plain = saved(tmp_path / "p.npz", image_labels=None, text_labels=None, labels=None)
     with pytest.raises(UsageError, match="needs predicted labels, and there are none"):
         evaluate_embeddings(plain, pairs, metrics="macro-f1")

@@ -31,11 +31,13 @@ def command(
         ),
     ] = None,
     metrics: Annotated[
-        str, typer.Option("--metrics", metavar="NAMES", help="Such as recall@1,asp; default: all.")
-    ] = "",
+        str | None,
+        typer.Option("--metrics", metavar="NAMES", help="Such as recall@1,asp; default: all."),
+    ] = None,
     ways: Annotated[
-        str, typer.Option("--ways", metavar="SIZES", help="Sizes of c-way tasks, such as 5,20,100.")
-    ] = "",
+        str | None,
+        typer.Option("--ways", metavar="SIZES", help="Sizes of c-way tasks, such as 5,20,100."),
+    ] = None,
     draws: Annotated[
         int, typer.Option("--draws", help="Random tasks a right item; 0: the exact expectation.")
     ] = 0,
@@ -87,8 +89,13 @@ def command(
         show(found)
 
 
-def _sizes(given: str) -> list[int] | None:
+def _sizes(given: str | None) -> list[int] | None:
+    if given is None:
+        return None
     try:
-        return [int(part) for part in given.split(",") if part.strip()] or None
+        found = [int(part) for part in given.split(",") if part.strip()]
     except ValueError:
-        raise UsageError(f"--ways {given}: write sizes as 5,20,100") from None
+        found = []
+    if not found:
+        raise UsageError(f"--ways '{given}': write sizes as 5,20,100")
+    return found

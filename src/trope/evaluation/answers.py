@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
+from trope import config
+from trope.data.identity import refuse_repeated
 from trope.errors import DataError, UsageError
 from trope.evaluation.embedded import Bank, Embedded, Source
 from trope.evaluation.folds import folds_of
@@ -19,13 +22,11 @@ from trope.evaluation.measuring import (
     Plan,
     direction_of,
     measure,
-    preserved,
     refuse_tiny,
 )
+from trope.evaluation.modalities import with_modalities
 from trope.evaluation.passes import measured
-from trope.evaluation.predictions import agreements
 from trope.evaluation.selection import (
-    PREDICTED,
     Request,
     metrics_of,
     pmrp_of,
@@ -35,8 +36,7 @@ from trope.evaluation.selection import (
     suitable,
 )
 from trope.evaluation.settings import EvaluationSettings
-from trope.evaluation.sizes import refuse_oversized, rooms_of, too_small_for
-from trope.evaluation.thresholds import Chosen, thresholds
+from trope.evaluation.sizes import refuse_oversized, rooms_of, too_small_for, ways_of
 from trope.evaluation.truth import is_coco, truths
 from trope.metrics.precision import MAP
 from trope.metrics.rank import MeanRank
@@ -45,39 +45,59 @@ from trope.wording import counted
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """Measurements, what of them was asked for, which options hold, and what there is to say."""
+    """Measurements, what of them was asked for, which options hold, and what there is to say.
+
+    `resolved` are settings that were left open, as they came to be for each side.
+    """
 
     measurements: Measurements
     wanted: Request
     told: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    resolved: Mapping[str, Any] = field(default_factory=dict)
 
 
 def answers(
-    source: Source, split: str, settings: EvaluationSettings, remarks: Sequence[str] = ()
+    source: Source,
+    split: str,
+    settings: EvaluationSettings,
+    remarks: Sequence[str] = (),
+    changed: Sequence[str] = (),
 ) -> Answers:
-    """Measure a split of a source."""
-    embedded = replace(source.embedded(split), candidates=settings.candidates)
+    """Measure a split of a source; `changed` says how the data differs from what it was."""
+    embedded = replace(_embedded(source, split, changed), candidates=settings.candidates)
     if settings.candidates and embedded.scorer is None:
         raise UsageError("--set candidates: changes nothing where points alone are compared")
-    refuse_tiny(embedded.gallery, f"split '{split}'")
     coco = source.pairs is not None and is_coco(source.pairs)
     wanted = _wanted(source, embedded, settings, coco)
-    rooms = rooms_of(folds_of(embedded.gallery, settings.folds))
+    rooms = rooms_of(embedded.gallery, folds_of(embedded.gallery, settings.folds))
     refuse_oversized(rooms, wanted, settings)
     judged = truths(settings.truth, embedded.gallery, source.pairs)
     bank = source.bank() if settings.hubs.method != "none" else None
     hubs, untuned = _hubs(source, settings.hubs, bank, split)
     metrics = (*metrics_of(wanted, settings, coco), MeanRank())  # the rank of every query
     plan = Plan(metrics, wanted.measures, settings.folds, hubs, judged.of)
-    found = measure(embedded, plan, bank)
-    found, labels = _with_labels(source, embedded, found, wanted, settings, split)
-    found, near, unknown = _with_meaning(source, embedded, found, wanted, settings)
+    ranked = measure(embedded, plan, bank)
+    sides = with_modalities(source, embedded, ranked, wanted, settings, rooms, split)
+    found = sides.measurements
     _refuse_missing(found, wanted)
-    told = (*_told(found, settings, hubs), *labels.told, *near)
-    notes = [*remarks, *embedded.remarks, *judged.remarks, *untuned, *labels.remarks, *unknown]
+    told = (*_told(found, settings, hubs), *sides.told)
+    notes = [*changed, *remarks, *embedded.remarks, *judged.remarks, *untuned, *sides.remarks]
     notes += filter(None, [too_small_for(rooms, wanted, settings)])
-    return Answers(found, wanted, told, tuple(notes))
+    return Answers(found, wanted, told, tuple(notes), _resolved(found, hubs, sides.near))
+
+
+def _embedded(source: Source, split: str, changed: Sequence[str]) -> Embedded:
+    """The vectors of a split; where there are none to be had, that may come from what changed."""
+    if source.pairs is not None:
+        refuse_repeated(source.pairs)
+    try:
+        found = source.embedded(split)
+        where = "" if source.pairs is None else f"{source.pairs.source}: "
+        refuse_tiny(found.gallery, f"{where}split '{split}'")
+    except DataError as error:
+        raise DataError("; ".join([str(error), *changed])) from None
+    return found
 
 
 def _wanted(
@@ -92,55 +112,13 @@ def _wanted(
     words = bool(gallery.words)
     if not settings.metrics:
         wanted = suitable(**has, texts=len(gallery.texts) if words else np.iinfo(np.int64).max)
-        refuse_idle(settings, wanted)
+        refuse_idle(settings, wanted, coco)
         return wanted
     wanted = request(settings.metrics)
-    refuse_idle(settings, wanted)
+    refuse_idle(settings, wanted, coco)
     refuse_impossible(wanted, **has, words=words, truth=settings.truth)
     refuse_other_labels(wanted, pmrp_of(settings, coco))
     return wanted
-
-
-def _with_labels(
-    source: Source,
-    embedded: Embedded,
-    found: Measurements,
-    wanted: Request,
-    settings: EvaluationSettings,
-    split: str,
-) -> tuple[Measurements, Chosen]:
-    """How far predicted labels are the right ones, and from which scores on they are predicted."""
-    if embedded.predicted is None or not any(map(wanted.asks, PREDICTED)):
-        return found, Chosen()
-    chosen = thresholds(source, embedded, settings, split)
-    right = agreements(embedded.gallery, embedded.predicted, chosen.of)
-    return replace(found, values=found.values | right), chosen
-
-
-def _with_meaning(
-    source: Source,
-    embedded: Embedded,
-    found: Measurements,
-    wanted: Request,
-    settings: EvaluationSettings,
-) -> tuple[Measurements, list[str], list[str]]:
-    """Preservation; where the space cannot be made unasked, a remark."""
-    if not wanted.neighbors:
-        return found, [], []
-    try:
-        meaning = source.meaning(settings.space)
-    except DataError as error:
-        if settings.metrics:
-            raise
-        return found, [], [f"no preservation: {error}"]
-    numbers = [settings.neighbors if number is None else number for number in wanted.neighbors]
-    kept = preserved(embedded, meaning, numbers)
-    values = {side: found.values.get(side, {}) | some for side, some in kept.values.items()}
-    found = replace(found, values=found.values | values, chance=found.chance | kept.chance)
-    near = kept.near
-    each = ", ".join(counted(k, f"nearest {side}") for side, k in near.items())
-    told = f" of the {each}" if near else ""
-    return found, [f"preservation{told}: {source.space(settings.space)}"], []
 
 
 def _hubs(
@@ -205,3 +183,12 @@ def _told(found: Measurements, settings: EvaluationSettings, hubs: dict[Side, Hu
         sides = {name.replace("_", " "): hubs[side].told() for name, side in DIRECTIONS.items()}
         told.append("hubs: " + ", ".join(f"{name} {text}" for name, text in sides.items()))
     return told
+
+
+def _resolved(
+    found: Measurements, hubs: Mapping[Side, Hubs], near: Mapping[str, int]
+) -> dict[str, Any]:
+    """Sizes of tasks, the k of preservation, strengths against hubs: what data and choice made."""
+    ways = {name: ways_of(found.values[name]) for name in DIRECTIONS}
+    chosen = {name: config.plain(hubs[side]) for name, side in DIRECTIONS.items() if hubs}
+    return {"ways": ways, "neighbors": dict(near), "hubs": chosen}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from trope import config
 from trope.checkpoints import load_model
@@ -14,12 +14,20 @@ from trope.errors import UsageError
 from trope.evaluation.answers import Answers
 from trope.evaluation.arrays import are_vectors
 from trope.evaluation.comparison import LEAST
-from trope.evaluation.job import answers_of_files, answers_of_runs, evaluated
+from trope.evaluation.job import (
+    TEST,
+    answers_of_files,
+    answers_of_runs,
+    evaluated,
+    split_named,
+)
 from trope.evaluation.measuring import Measurements
 from trope.evaluation.results import Compared, Evaluation, compared
 from trope.evaluation.runs import data_of
 from trope.evaluation.settings import EvaluationSettings
 from trope.runtime import provenance
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +45,8 @@ class Rivals:
             side: {name: asdict(found) for name, found in differences.items()}
             for side, differences in self.differences.items()
         }
-        return {"run": _one(self.names), "margin": self.margin, **sides}
+        about = {"run": _one(self.names), "margin": self.margin, **_resolved(self.answers)}
+        return about | sides
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,9 +73,11 @@ class Contest:
 
     def document(self) -> dict[str, Any]:
         """As plain values, with all settings and how they came about; what is not known is null."""
-        about = {"run": _one(self.names), "data": self.data or None, "split": self.split}
+        split = self.split if self.data else None
+        about = {"run": _one(self.names), "data": self.data or None, "split": split}
         against = [rivals.document() for rivals in self.rivals]
-        made = {"config": config.plain(self.settings), "provenance": provenance()}
+        made = {"config": config.plain(self.settings), **_resolved(self.answers)}
+        made |= {"provenance": provenance()}
         found = self.evaluation.document() | about | ({"against": against} if against else {})
         return found | made
 
@@ -76,7 +87,7 @@ def contest(
     against: Sequence[Path] = (),
     files: Sequence[Path] = (),
     data: Path | None = None,
-    split: str = "test",
+    split: str = TEST,
     settings: EvaluationSettings | None = None,
 ) -> Contest:
     """Evaluate runs, or vectors in files, and compare them with others on the same queries.
@@ -84,6 +95,7 @@ def contest(
     `against` are runs, or files of vectors.
     """
     settings = settings or EvaluationSettings()
+    split_named(split)
     _refuse_unclear(runs, against, files)
     if settings.margin != LEAST and not against:
         raise UsageError("--set margin: changes nothing without --against")
@@ -91,16 +103,18 @@ def contest(
     like = trained[0] if trained else None  # whose queries all are asked
     where = data or (data_of(like, load_model(like)) if like else None)
     pairs = None if where is None else open_pairs(where)
+    alone = files if len(files) == 1 else ()
     asked: dict[Path, Answers] = {}  # what is named on both sides answers once
-    for path in (*runs, *against):
+    for path in (*runs, *alone, *against):
         if path.resolve() not in asked:
             asked[path.resolve()] = (
                 answers_of_files(path, pairs, split, settings, like)
-                if are_vectors(path)
+                if path in alone or are_vectors(path)
                 else answers_of_runs(path, pairs, split, settings)[0]
             )
-    ours = [asked[run.resolve()] for run in runs]
-    ours += [answers_of_files(files, pairs, split, settings, like)] if files else []
+    ours = [asked[path.resolve()] for path in (*runs, *alone)]
+    if not ours:  # pictures and texts in files of their own
+        ours = [answers_of_files(files, pairs, split, settings, like)]
     names = tuple(map(str, runs)) if runs else (" + ".join(map(str, files)),)
     others = {str(path): asked[path.resolve()] for path in against}
     found = evaluated(dict(zip(names, ours, strict=True)), others)
@@ -143,5 +157,10 @@ def _refuse_unclear(runs: Sequence[Path], against: Sequence[Path], files: Sequen
         )
 
 
-def _one(names: Sequence[str]) -> str | list[str]:
-    return names[0] if len(names) == 1 else list(names)
+def _resolved(answers: Sequence[Answers]) -> dict[str, Any]:
+    """The settings that were left open, as each run has them."""
+    return {"resolved": _one([dict(one.resolved) for one in answers])}
+
+
+def _one(each: Sequence[Value]) -> Value | list[Value]:
+    return each[0] if len(each) == 1 else list(each)

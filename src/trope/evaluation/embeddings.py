@@ -28,6 +28,7 @@ from trope.errors import DataError, UsageError
 from trope.evaluation.embedded import Bank, Embedded
 from trope.evaluation.gallery import Gallery, gallery
 from trope.evaluation.left_out import left_out
+from trope.evaluation.measuring import refuse_tiny
 from trope.evaluation.predictions import Predicted
 from trope.evaluation.vectors import PREDICTED, SIDES, Arrays
 from trope.spaces import Doc2Vec, Sentence
@@ -54,15 +55,15 @@ class FileSource:
         """The vectors of a split of the data, or all there are."""
         if self.pairs is None:
             found = _plain(self.arrays)
-            images, texts, guessed = found.images, found.texts, None
+            refuse_tiny(found, str(self.arrays.path))
+            images, texts = found.images, found.texts
             remarks: tuple[str, ...] = ()
         else:
             found = gallery(self.pairs, self.codes, split)
             images, texts = self._places(found, split)
-            guessed = self._guessed(images, texts)
             remarks = left_out(self.pairs, self.codes, split)
         image, text = map(self.arrays.encoded, SIDES, (images, texts))
-        return Embedded(found, image, text, guessed, remarks)
+        return Embedded(found, image, text, self._guessed(images, texts), remarks)
 
     def _guessed(
         self, images: Int[np.ndarray, " images"], texts: Int[np.ndarray, " texts"]
@@ -177,8 +178,9 @@ def _plain(arrays: Arrays) -> Gallery:
         owners = np.arange(images)
     if owners.shape != (texts,) or owners.dtype.kind not in "iu":
         raise DataError(f"{arrays.path}: 'owners' must be the row of 'image' for each text")
-    if texts and not 0 <= owners.min() <= owners.max() < images:
-        raise DataError(f"{arrays.path}: 'owners' names a picture that is not there")
+    if len(strange := np.flatnonzero((owners < 0) | (owners >= images))):
+        row, last = int(strange[0]), images - 1
+        raise DataError(f"{arrays.path}: owners[{row}] is {owners[row]}; pictures are 0 to {last}")
     order = np.argsort(owners, kind="stable")
     starts = np.searchsorted(owners[order], np.arange(images + 1))
     rows = owners[order].astype(np.int64)

@@ -16,7 +16,7 @@ from trope.data.readers import open as open_pairs
 from trope.data.schema import SPLIT_ALIASES
 from trope.data.splits import SplitPlan
 from trope.data.splits import split as split_pairs
-from trope.errors import DataError
+from trope.errors import UsageError, suggestion
 from trope.evaluation.answers import Answers, answers
 from trope.evaluation.arrays import read_arrays
 from trope.evaluation.asked import refuse_other_queries
@@ -26,24 +26,27 @@ from trope.evaluation.results import Evaluation, summarized
 from trope.evaluation.runs import RunSource, open_run
 from trope.evaluation.settings import EvaluationSettings
 from trope.evaluation.trained import refuse_broken, unfinished
+from trope.types import SPLITS
 
 Place: TypeAlias = str | PathLike[str]
+
+TEST = "test"  # the split that is meant where none is named
 
 _NONE: Mapping[str, Answers] = MappingProxyType({})
 
 
 def evaluate(
-    checkpoint: Checkpoint, pairs: Pairs, split: str = "test", **settings: Any
+    checkpoint: Checkpoint, pairs: Pairs, split: str = TEST, **settings: Any
 ) -> Evaluation:
     """A model on the pairs of a split; the rows must have their splits."""
     source = RunSource(checkpoint, pairs)
-    return evaluated({"": answers(source, _split(split), settings_from(**settings))})
+    return evaluated({"": answers(source, split_named(split), settings_from(**settings))})
 
 
 def evaluate_run(
     run: Place | Sequence[Place],
     data: Place | Pairs | None = None,
-    split: str = "test",
+    split: str = TEST,
     **settings: Any,
 ) -> Evaluation:
     """A run in its folder; of several runs, the mean of their results, query by query.
@@ -57,7 +60,7 @@ def evaluate_run(
 def evaluate_embeddings(
     files: Place | Sequence[Place],
     data: Place | Pairs | None = None,
-    split: str = "test",
+    split: str = TEST,
     **settings: Any,
 ) -> Evaluation:
     """Vectors of any other model, on their own or for the rows of a data set."""
@@ -71,16 +74,14 @@ def answers_of_runs(
     settings: EvaluationSettings,
 ) -> list[Answers]:
     """The answers of each run to the queries of a split."""
+    split = split_named(split)
     pairs = data if isinstance(data, Pairs) or data is None else open_pairs(Path(data))
     found = []
     for folder in _places(run):
         source, remarks = open_run(folder, pairs)
         refuse_broken(folder, source.checkpoint)
-        told = (*remarks, *unfinished(folder, source.checkpoint))
-        try:
-            found.append(answers(source, _split(split), settings, told))
-        except DataError as error:  # may come from what has changed
-            raise DataError("; ".join([str(error), *remarks])) from None
+        stopped = unfinished(folder, source.checkpoint)
+        found.append(answers(source, split, settings, stopped, remarks))
     return found
 
 
@@ -92,18 +93,21 @@ def answers_of_files(
     like: Path | None = None,
 ) -> Answers:
     """The answers of vectors in files; to the queries of a run, if one is named."""
+    split = split_named(split)
     arrays = read_arrays(_places(files))
     if data is None:
-        return answers(FileSource(arrays), _split(split), settings)
+        if split != TEST:
+            raise UsageError(f"--split {split}: changes nothing without --data, whose splits it is")
+        return answers(FileSource(arrays), split, settings)
     pairs = data if isinstance(data, Pairs) else open_pairs(Path(data))
     if like is not None:
         run, _ = open_run(like, pairs)
-        pictures = fed(run.checkpoint.plan, run.pairs, _split(split)).rows
+        pictures = fed(run.checkpoint.plan, run.pairs, split).rows
         source = FileSource(arrays, run.pairs, pictures)
     else:
         named = image_digests(pairs).values
         source = FileSource(arrays, split_pairs(pairs, SplitPlan(), named)[0], digests=named)
-    return answers(source, _split(split), settings)
+    return answers(source, split, settings)
 
 
 def evaluated(found: Mapping[str, Answers], others: Mapping[str, Answers] = _NONE) -> Evaluation:
@@ -133,22 +137,28 @@ def _told(lines: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     )
 
 
-def settings_from(**given: Any) -> EvaluationSettings:
+def settings_from(**values: Any) -> EvaluationSettings:
     """Settings from plain values: `metrics="recall@1,asp"`, `ways=[5]`, `hubs="nnn"`."""
-    known = dict(given)
+    known = {name: value for name, value in values.items() if value is not None}
     for name in ("metrics", "truth"):
-        if isinstance(known.get(name), str):
-            known[name] = [part for part in known[name].split(",") if part]
+        if isinstance(given := known.get(name), str):
+            known[name] = [part for part in given.split(",") if part.strip()]
+            if name == "metrics" and not known[name]:
+                raise UsageError(f"--metrics '{given}': names none; leave it out for all")
     for name in ("metrics", "truth", "ways"):
-        if known.get(name) is not None:
+        if name in known:
             known[name] = list(known[name])
     if isinstance(known.get("hubs"), str):
         known["hubs"] = {"method": known["hubs"]}
     return config.parse(EvaluationSettings, known, "evaluation")
 
 
-def _split(name: str) -> str:
-    return SPLIT_ALIASES.get(name, name)
+def split_named(name: str) -> str:
+    """A split by one of its names; others are refused before anything is read."""
+    found = SPLIT_ALIASES.get(name, name)
+    if found not in SPLITS:
+        raise UsageError(f"--split {name}: no such split{suggestion(name, SPLITS)}")
+    return found
 
 
 def _places(given: Place | Sequence[Place]) -> list[Path]:

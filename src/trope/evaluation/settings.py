@@ -6,9 +6,12 @@ import math
 from dataclasses import dataclass, field
 from typing import Literal
 
-from trope.errors import UsageError
+from trope.errors import UsageError, did_you_mean
 from trope.evaluation.comparison import LEAST
 from trope.evaluation.hubs import Hubs
+from trope.runtime import refuse_seed
+
+TRUTHS = ("eccv", "cxc")  # people's judgments
 
 
 @dataclass(frozen=True)
@@ -58,8 +61,16 @@ class EvaluationSettings:
             raise UsageError(f"margin: a share from 0 to below 1, found {self.margin}")
         if self.threshold is not None and not math.isfinite(self.threshold):
             raise UsageError(f"threshold: a number, found {self.threshold}")
+        refuse_seed(self.seed)
+        self._refuse_truth()
+
+    def _refuse_truth(self) -> None:
+        """Judgments are named, each once, and of those that there are."""
         kinds = [name.partition("=")[0] for name in self.truth]
-        for kind in kinds:
+        for name, kind in zip(self.truth, kinds, strict=True):
+            if kind not in TRUTHS or name.startswith("eccv="):
+                known = "expected eccv, cxc or cxc=FOLDER, each by a --truth"
+                raise UsageError(f"--truth {name}: {known}{did_you_mean(kind, TRUTHS)}")
             if kinds.count(kind) > 1:
                 raise UsageError(f"--truth {kind}: stands there {kinds.count(kind)} times")
         if self.folds and self.truth:

@@ -10,8 +10,8 @@ from trope.evaluation.embedded import Embedded, Source
 from trope.evaluation.gallery import Side
 from trope.evaluation.predictions import Thresholds, truth_of
 from trope.evaluation.settings import EvaluationSettings
-from trope.evaluation.wording import counted
 from trope.metrics.predictions import THRESHOLD, best_threshold
+from trope.wording import counted
 
 SIDES: tuple[Side, ...] = ("image", "text")
 

@@ -57,11 +57,9 @@ def _plain(name: str) -> str:
 
 def _read(name: str) -> Judgments:
     kind, _, folder = name.partition("=")
-    if kind == "eccv" and not folder:
+    if kind == "eccv":
         return eccv.judgments()
-    if kind == "cxc":
-        return cxc.judgments(Path(folder) if folder else None)
-    raise UsageError(f"--truth {name}: expected eccv, cxc or cxc=FOLDER, each by a --truth")
+    return cxc.judgments(Path(folder) if folder else None)
 
 
 __all__ = ["Truths", "is_coco", "truths"]
