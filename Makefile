@@ -18,7 +18,7 @@ demo: $(VENV)/.demo
 	$(BIN)/trope demo --out $(OUT)
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
 
 check: $(VENV)/.check
 	$(BIN)/ruff check .

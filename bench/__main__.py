@@ -18,6 +18,7 @@ from bench import (
     neighbors,
     relevance,
     scorers,
+    search,
     tables,
     training,
     weights,
@@ -51,6 +52,7 @@ FAMILIES: dict[str, dict[str, Case]] = {
     "weights": weights.CASES,
     "scorers": scorers.CASES,
     "daa": daa.CASES,
+    "search": search.CASES,
 }
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from pictures import jpeg
+from scripts import SCRIPTS
 
 settings.register_profile(
     "trope",
@@ -19,17 +20,6 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("trope")
-
-SCRIPTS = (
-    "न्याय अंधा होता है",
-    "العدالة عمياء، والسؤال هنا؟",
-    "正義は盲目である。公正",
-    "Cafe\u0301 \u0300combining \u200dZWJ 👩‍👩‍👧‍👦 \U0001f1eb\U0001f1f7",
-    "Ελληνικά, עברית, ไทย, ქართული, 한국어",
-    "quotes \" and ' and, commas; tabs\t| bars \\ back",
-    "two\nlines\r\nthree\u2028four\x85five",
-    "NUL \x00 inside, replacement \ufffd, noncharacter \uffff",
-)
 
 
 @pytest.fixture(autouse=True)

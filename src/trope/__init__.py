@@ -13,19 +13,33 @@ if TYPE_CHECKING:
     from trope.data.pairs import Pairs
     from trope.data.readers import open
     from trope.evaluation import evaluate_run as evaluate
+    from trope.search import Index, build_index, open_index
     from trope.training.train import Trained, train
     from trope.types import Pair
 
     __version__: str
 
-__all__ = ["Pair", "Pairs", "Trained", "evaluate", "open", "train"]
+__all__ = [
+    "Index",
+    "Pair",
+    "Pairs",
+    "Trained",
+    "build_index",
+    "evaluate",
+    "open",
+    "open_index",
+    "train",
+]
 
 _HOMES = {
+    "Index": ("trope.search", "Index"),
     "Pair": ("trope.types", "Pair"),
     "Pairs": ("trope.data.pairs", "Pairs"),
     "Trained": ("trope.training", "Trained"),
+    "build_index": ("trope.search", "build_index"),
     "evaluate": ("trope.evaluation", "evaluate_run"),
     "open": ("trope.data.readers", "open"),
+    "open_index": ("trope.search", "open_index"),
     "train": ("trope.training", "train"),
 }
 

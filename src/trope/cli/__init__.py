@@ -18,10 +18,14 @@ from trope.cli import (
     experiment,
     experiments,
     explain,
+    export,
     formats,
+    index,
     metrics,
     recipes,
+    search,
     train,
+    up,
 )
 from trope.errors import TropeError
 from trope.files import DISK
@@ -38,6 +42,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("demo")(demo.command)
+app.command("up")(up.command)
 app.command("check")(check.command)
 app.command("convert")(convert.command)
 app.command("formats")(formats.command)
@@ -45,6 +50,9 @@ app.command("recipes")(recipes.command)
 app.command("train")(train.command)
 app.command("evaluate")(evaluate.command)
 app.command("metrics")(metrics.command)
+app.command("index")(index.command)
+app.command("search")(search.command)
+app.command("export")(export.command)
 app.command("explain")(explain.command)
 app.command("experiment")(experiment.command)
 app.command("experiments")(experiments.command)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +17,8 @@ from trope.wording import counted
 TASK = "recall@1/5-way"
 
 if TYPE_CHECKING:
-    from trope.pipeline import DemoResult
+    from trope.evaluation.results import Evaluation
+    from trope.pipeline import DemoResult, Search, UpResult
 
 
 def command(
@@ -24,7 +26,7 @@ def command(
     config_file: Config = None,
     sets: Sets = None,
 ) -> None:
-    """Make the built-in Emblem Book, check it, split it, train on it and evaluate."""
+    """Make the built-in Emblem Book, check it, split it, train on it, evaluate, and search."""
     from trope.pipeline import Demo, demo
 
     show(demo(out, config.load(Demo, config_file, sets or ())))
@@ -72,9 +74,42 @@ def show(result: DemoResult) -> None:
         ],
     )
     _show_run(result)
+    say(f"6. Searches in {result.index}, among pictures the model has not seen:", style="bold")
+    show_searches(result.searches, result.index)
     say(
         f"Pictures to look at: {result.sheet}; everything above: {result.data.parent / 'demo.json'}"
     )
+
+
+def show_up(result: UpResult) -> None:
+    """What `trope up` made of a data set."""
+    report, rows, progress = result.check, result.trained.rows, result.trained.progress
+    errors, warnings = report.count("error"), report.count("warning")
+    said = f"{report.usable:,} usable rows, {errors} errors, {warnings} warnings"
+    say(f"1. Check of {result.data}: {said}", style="bold")
+    shares = ", ".join(f"{count:,} {name}" for name, count in rows.items())
+    say(
+        f"2. Trained in {progress.epoch} epochs on {shares} rows; the best on validation is "
+        f"{progress.best_epoch + 1}",
+        style="bold",
+    )
+    if result.evaluation is not None:
+        say(f"3. The right one of 5, over {result.evaluation.texts:,} test pairs:", style="bold")
+        _show_task(result.evaluation)
+    say(f"4. The index: {result.index}. Some searches:", style="bold")
+
+
+def show_searches(searches: Sequence[Search], index: Path) -> None:
+    """Sample searches for people, and how to go on."""
+    for search in searches:
+        right = f": {search.right} of {len(search.results)} are about it" if search.about else ""
+        chance = f" (by chance {search.share:.0%})" if search.about else ""
+        say(f"   {search.title}{right}{chance}")
+        for hit in search.results:
+            shown = hit.row.get("description") or hit.image or ""
+            what = f"“{hit.text}”" if hit.modality == "text" or not shown else shown
+            say(f"      {hit.score:.3f}  {hit.id}  {what}", style="dim")
+    say(f'Search yourself: trope search {index} "words", or --image FILE')
 
 
 def _show_run(result: DemoResult) -> None:
@@ -85,6 +120,10 @@ def _show_run(result: DemoResult) -> None:
         f"The right one of 5, over {pairs} whose sentences are new:",
         style="bold",
     )
+    _show_task(found)
+
+
+def _show_task(found: Evaluation) -> None:
     for side in ("image_to_text", "text_to_image"):
         if best := getattr(found, side).get(TASK):  # fewer than five pairs make no task
             chance, span = found.chance[side][TASK], f"{best.low:.1%} to {best.high:.1%}"

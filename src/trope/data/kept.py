@@ -142,6 +142,16 @@ def with_kept_splits(path: Path, pairs: Pairs, plan: SplitPlan) -> tuple[Pairs, 
     return _parted(pairs, _joined(parts, match.known, here, (learned, then), plan)), found
 
 
+def learned_from(path: Path, pairs: Pairs, images: str = "content") -> Mask:
+    """The rows that a run has learned from: those it knows, if they were of `train` then."""
+    if not path.exists():
+        return np.zeros(len(pairs), bool)
+    kept, now = _read(path), _marked(pairs)
+    if images == "content":
+        now = _with_digests(now, pairs)
+    return np.asarray(Match(kept, now).parts == SPLITS.index("train"))
+
+
 def _joined(
     parts: Parts,
     known: Mask,

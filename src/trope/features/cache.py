@@ -69,6 +69,14 @@ def features(
     return _table(pairs, found, rows, number, sorted(failed), job.remarks)
 
 
+class NoPictures(DataError):  # noqa: N818
+    """No row has a picture that can be used; `failed` says of each that has one why not."""
+
+    def __init__(self, message: str, failed: list[tuple[int, str]]) -> None:
+        super().__init__(message)
+        self.failed = failed
+
+
 @dataclass
 class _Job:
     """Distinct pictures by row and digest, and what became of them."""
@@ -234,7 +242,7 @@ def _table(
     good = found.part >= 0
     if not good.any():
         why = f" ({failed[0][1]})" if failed else ""
-        raise DataError(f"{pairs.source}: no row has a picture that can be used{why}")
+        raise NoPictures(f"{pairs.source}: no row has a picture that can be used{why}", failed)
     position = np.where(good, np.cumsum(good) - 1, -1)
     of_row = np.full(len(pairs), -1)
     of_row[rows] = position[number]

@@ -1,8 +1,8 @@
-"""Whole jobs, from a folder to a result."""
+"""The demo: the whole job on the built-in data set."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -22,13 +22,18 @@ from trope.data.writer import write_pairs
 from trope.errors import DataError, UsageError
 from trope.evaluation import Evaluation, evaluate
 from trope.files import write_json
+from trope.index.job import Indexed
+from trope.pipeline.searches import Search, by_rows, by_words, indexed
 from trope.runtime import generator, provenance
+from trope.search import Index, open_index
 from trope.training import Trained, train
 from trope.wording import counted
 
 OWN = {"data", ".data.partial"}  # what a demo that was killed early has left
 PAIRS = 7_200  # three pictures a sentence: with one, a model learns next to nothing about topics
 MEASURED = ("recall", "recall/c-way")
+NEW = "split = 'test'"  # pictures that the model has not seen
+FOUND = 5  # hits of a search
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,7 @@ class Demo:
         "text.encoder=sentence",
         "neighbors.space=sentence",
     )
+    topics: tuple[str, ...] = ("justice", "hunger", "freedom")
 
 
 @dataclass(frozen=True)
@@ -62,10 +68,16 @@ class DemoResult:
     statistics: Statistics
     trained: Trained
     evaluation: Evaluation
+    index: Path
+    indexed: Indexed | None
+    searches: list[Search]
 
 
 def demo(out: Path, settings: Demo | None = None) -> DemoResult:
-    """Built-in data → check → split → train → evaluate below `out`; a second call goes on."""
+    """Built-in data → check → split → train → evaluate → index → searches below `out`.
+
+    A second call goes on.
+    """
     settings = settings or Demo()
     data = out / "data"
     _refuse_other(out, settings)
@@ -82,6 +94,7 @@ def demo(out: Path, settings: Demo | None = None) -> DemoResult:
     write_pairs(data, pairs)
     run = out / "run"
     trained = train(settings.recipe, pairs, run, sets=settings.train, resume=run.exists())
+    made = indexed(run, pairs, out / "index")
     result = DemoResult(
         data,
         out / "contact-sheet.png",
@@ -91,6 +104,9 @@ def demo(out: Path, settings: Demo | None = None) -> DemoResult:
         describe(pairs, settings.text),
         trained,
         evaluate(load_model(run), pairs, metrics=MEASURED),
+        out / "index",
+        made,
+        _searches(open_index(out / "index"), pairs, settings.topics),
     )
     _write_sheet(result, settings.emblems.seed)
     write_json(out / "demo.json", _document(result, settings))
@@ -105,6 +121,19 @@ def _refuse_other(out: Path, settings: Demo) -> None:
             raise UsageError(f"{path}: made with other settings; choose another --out")
     elif out.is_dir() and any(item.name not in OWN for item in out.iterdir()):
         raise UsageError(f"{out}: exists and is no demo folder; choose another --out")
+
+
+def _searches(index: Index, pairs: Pairs, topics: tuple[str, ...]) -> list[Search]:
+    """Words find pictures that the model has not seen; one picture finds texts."""
+    labels = pairs.in_split("test").column("labels").to_pylist()
+    found = []
+    for topic in topics:
+        share = sum(topic in several for several in labels) / max(len(labels), 1)
+        search = by_words(index, [topic], k=FOUND, where=NEW)
+        found.append(replace(search, about=topic, share=share))
+    if len(topics) > 1:
+        found.append(by_words(index, topics[:1], topics[1:2], k=FOUND, where=NEW))
+    return [*found, *by_rows(index, pairs, 0, where=NEW)]
 
 
 def _write_sheet(result: DemoResult, seed: int) -> None:
@@ -126,4 +155,6 @@ def _document(result: DemoResult, settings: Demo) -> dict[str, object]:
         },
         "statistics": result.statistics.document(),
         "evaluation": result.evaluation.document(),
+        "indexed": None if result.indexed is None else result.indexed.document(),
+        "searches": [search.document() for search in result.searches],
     }

@@ -1,0 +1,134 @@
+"""Texts and pictures as vectors of a trained model, one call away: for queries and other programs.
+
+`encode` is what `sentence-transformers` calls so, and takes texts and pictures alike; `mteb` can
+take it for a model too (`trope.export.mteb`).
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import torch
+from jaxtyping import Float32
+from PIL import Image
+
+from trope.checkpoints import Checkpoint, load_model
+from trope.data.images import decode
+from trope.data.stores import MAX_FILE_BYTES
+from trope.data.text import listed, prepare, tokenize
+from trope.encoders import encode
+from trope.encoders.fresh import image_inputs, image_size, text_inputs
+from trope.encoders.joining import join
+from trope.encoders.plan import WORDS
+from trope.errors import UsageError
+from trope.views import Encoded
+
+Picture: TypeAlias = Path | bytes | Image.Image
+Item: TypeAlias = str | Picture
+
+BATCH = 64
+
+
+class Embedder:
+    """A trained model that takes texts (`str`) and pictures (paths, bytes, Pillow's images)."""
+
+    def __init__(self, model: Checkpoint | str | Path) -> None:
+        self.checkpoint = model if isinstance(model, Checkpoint) else load_model(Path(model))
+
+    @property
+    def size(self) -> int:
+        """The length of a vector."""
+        return self.checkpoint.plan.width
+
+    def texts(self, texts: Sequence[str], batch: int = BATCH) -> Encoded:
+        """Where the model puts texts; one without a known word is all zeros."""
+        tower, plan = self.checkpoint.model.text, self.checkpoint.plan
+        parts = self._batches(listed(texts, "texts"), batch)
+        made = [(text_inputs(plan, part), len(part)) for part in parts]
+        return join([encode(tower, some, np.arange(count), parts=False) for some, count in made])
+
+    def unknown(self, texts: Sequence[str]) -> list[str]:
+        """Texts of which a model that has learned its own words knows none."""
+        plan = self.checkpoint.plan
+        if plan.text.encoder not in WORDS:
+            return []
+        known = set(plan.words)
+        return [
+            text for text in texts if not known & {*tokenize(prepare(text, plan.text.preparation))}
+        ]
+
+    def images(self, images: Sequence[Picture], batch: int = BATCH) -> Encoded:
+        """Where the model puts pictures; one that cannot be decoded is refused."""
+        tower, plan = self.checkpoint.model.image, self.checkpoint.plan
+        parts = []
+        for some in self._batches(listed(images, "images"), batch):
+            pixels = np.stack([self._pixels(picture) for picture in some])
+            inputs = image_inputs(plan, pixels)
+            parts.append(encode(tower, inputs, np.arange(len(some)), parts=False))
+        return join(parts)
+
+    def encode(
+        self,
+        sentences: Item | Sequence[Item],
+        batch_size: int = BATCH,
+        convert_to_tensor: bool = False,
+        **_: Any,
+    ) -> Any:
+        """Vectors of texts and pictures in any order, each of length one; of one item, its own.
+
+        Other arguments of `sentence-transformers` (progress bars, devices, prompts) change nothing.
+        """
+        if isinstance(sentences, (str, bytes, Path, Image.Image)):
+            return self.encode([sentences], batch_size, convert_to_tensor)[0]
+        items = list(sentences)
+        found = np.zeros((len(items), self.size), np.float32)
+        said = [i for i, item in enumerate(items) if isinstance(item, str)]
+        shown = [i for i, item in enumerate(items) if not isinstance(item, str)]
+        for places, made in ((said, self.texts), (shown, self.images)):
+            if places:
+                some: Any = [items[i] for i in places]
+                method: Callable[..., Encoded] = made
+                found[places] = method(some, batch_size).mean.numpy()
+        return torch.from_numpy(found) if convert_to_tensor else found
+
+    def similarity(
+        self, one: Float32[np.ndarray, "n d"], other: Float32[np.ndarray, "m d"]
+    ) -> Float32[np.ndarray, "n m"]:
+        """Cosines of vectors that `encode` gave."""
+        return np.asarray(one @ other.T)
+
+    @cached_property
+    def _size(self) -> int:
+        return image_size(self.checkpoint.plan)
+
+    def _pixels(self, picture: Picture) -> Any:
+        size = self._size  # a model that takes no pictures says so first
+        return decode(*_content(picture), size)
+
+    @staticmethod
+    def _batches(items: Sequence[Any], batch: int) -> list[list[Any]]:
+        several = list(items)
+        return [several[i : i + batch] for i in range(0, len(several), batch)] or [[]]
+
+
+def _content(picture: Picture) -> tuple[bytes, str]:
+    """A picture's bytes, and what to call it."""
+    if isinstance(picture, bytes):
+        return picture, "image"
+    if isinstance(picture, Image.Image):
+        buffer = io.BytesIO()
+        picture.save(buffer, "PNG" if picture.mode != "CMYK" else "TIFF")
+        return buffer.getvalue(), "image"
+    if not isinstance(picture, Path):
+        raise UsageError(f"a picture is a path, bytes or Pillow's image, not {type(picture)}")
+    try:
+        if picture.stat().st_size > MAX_FILE_BYTES:
+            raise UsageError(f"{picture}: larger than {MAX_FILE_BYTES >> 20} MiB")
+        return picture.read_bytes(), str(picture)
+    except OSError as error:
+        raise UsageError(f"{picture}: {error.strerror or error}") from None

@@ -1,0 +1,168 @@
+"""What a filter says, once it is parsed; and whether it fits the columns there are.
+
+A comparison with a missing value is false, so that `not` is exactly the rest: two values, no third.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import pyarrow as pa
+
+from trope.data.schema import JSON_MARK
+from trope.errors import UsageError, suggestion
+
+Value: TypeAlias = str | int | float | bool
+OWN = "trope."  # what begins so is the index's own
+
+Operator: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">="]
+
+
+@dataclass(frozen=True)
+class Compare:
+    """A column beside a value."""
+
+    column: str
+    operator: Operator
+    value: Value
+
+
+@dataclass(frozen=True)
+class In:
+    """A column whose value is one of several."""
+
+    column: str
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class Contains:
+    """A column of lists, such as labels, that has an entry."""
+
+    column: str
+    value: Value
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A column without a value."""
+
+    column: str
+
+
+@dataclass(frozen=True)
+class Not:
+    """All rows but these."""
+
+    part: Filter
+
+
+@dataclass(frozen=True)
+class Every:
+    """Rows that all parts let pass."""
+
+    parts: tuple[Filter, ...]
+
+
+@dataclass(frozen=True)
+class Some:
+    """Rows that one part or another lets pass."""
+
+    parts: tuple[Filter, ...]
+
+
+Filter: TypeAlias = Compare | In | Contains | Missing | Not | Every | Some
+
+
+def check(where: Filter, schema: pa.Schema) -> None:
+    """Refuse columns that are not there, and values that a column cannot have."""
+    if isinstance(where, Not):
+        check(where.part, schema)
+    elif isinstance(where, (Every, Some)):
+        for part in where.parts:
+            check(part, schema)
+    else:
+        kind = column_kind(where.column, schema)
+        if isinstance(where, Contains):
+            _check_list(where, kind)
+        elif not isinstance(where, Missing):
+            _check_plain(where, kind)
+
+
+def column_kind(name: str, schema: pa.Schema) -> pa.DataType:
+    """The type of a column that filters may name."""
+    known = [field.name for field in schema if not field.name.startswith(OWN)]
+    if name not in schema.names:
+        raise UsageError(f"where: no column '{name}'{suggestion(name, known)}")
+    field = schema.field(name)
+    if field.metadata and field.metadata.items() >= JSON_MARK.items():
+        raise UsageError(f"where: column '{name}' holds documents, which cannot be compared")
+    return field.type
+
+
+def described(kind: pa.DataType) -> str:
+    """A type in words."""
+    if pa.types.is_boolean(kind):
+        return "true or false"
+    if numeric(kind):
+        return "numbers"
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return "text"
+    return "dates" if pa.types.is_temporal(kind) else str(kind)
+
+
+def numeric(kind: pa.DataType) -> bool:
+    """Whether a column holds numbers."""
+    return bool(
+        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    )
+
+
+def entries(kind: pa.DataType) -> pa.DataType | None:
+    """The type of a list's entries; None of what is no list."""
+    listed = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+    return kind.value_type if listed else None
+
+
+def _check_list(where: Contains, kind: pa.DataType) -> None:
+    inner = entries(kind)
+    if inner is None:
+        raise UsageError(
+            f"where: column '{where.column}' holds {described(kind)}, no lists; "
+            "write = for contains"
+        )
+    _check_value(where.column, where.value, inner)
+
+
+def _check_plain(where: Compare | In, kind: pa.DataType) -> None:
+    if entries(kind) is not None:
+        raise UsageError(
+            f"where: column '{where.column}' holds lists; write {where.column} contains 'value'"
+        )
+    ordered = isinstance(where, Compare) and where.operator not in ("=", "!=")
+    if ordered and pa.types.is_boolean(kind):
+        raise UsageError(f"where: column '{where.column}' is true or false; compare it by =")
+    for value in where.values if isinstance(where, In) else (where.value,):
+        _check_value(where.column, value, kind)
+
+
+def _check_value(column: str, value: Value, kind: pa.DataType) -> None:
+    """A value must be of the column's kind: nothing is guessed."""
+    texts = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    if pa.types.is_null(kind):  # no row has a value, so that nothing is wrong with any
+        return
+    if pa.types.is_temporal(kind) and isinstance(value, str):
+        try:
+            pa.scalar(value).cast(kind)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            raise UsageError(
+                f"where: column '{column}' holds dates; {value!r} is none (write '2020-12-31')"
+            ) from None
+        return
+    fits = isinstance(value, bool) if pa.types.is_boolean(kind) else not isinstance(value, bool)
+    fits &= isinstance(value, str) == texts and not pa.types.is_temporal(kind)
+    if not fits:
+        said = repr(value) if isinstance(value, str) else str(value).lower()
+        hint = f"; write '{said}'" if texts else ""
+        raise UsageError(f"where: column '{column}' holds {described(kind)}, not {said}{hint}")

@@ -1,0 +1,224 @@
+"""Whole jobs: an index made of a run and a data set, rows added to it, replaced and removed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from trope import checkpoints, config
+from trope.checkpoints import Checkpoint, load_model
+from trope.data import images
+from trope.data.digests import image_digests
+from trope.data.identity import refuse_repeated
+from trope.data.kept import FILE as SPLITS
+from trope.data.kept import learned_from
+from trope.data.pairs import Pairs
+from trope.data.splits import SplitPlan
+from trope.errors import DataError, UsageError
+from trope.evaluation.trained import refuse_broken, unfinished
+from trope.files import locked, place, placed, refuse_existing, replacing_folder
+from trope.index.encoding import Encoding, Side
+from trope.index.engine import Engine
+from trope.index.filters.tree import In
+from trope.index.folder import State, named, read_state, verified, write_state, writing
+from trope.index.items import Items, joined
+from trope.index.lines import Lines
+from trope.index.opening import create, open_engine, refuse_unreachable
+from trope.index.settings import IndexSettings
+
+MODEL = checkpoints.FILE
+STAGED = "staged"  # blocks of vectors of a job that is not done
+ASKED = 10_000  # rows looked up at a time
+
+
+@dataclass(frozen=True)
+class Indexed:
+    """What a job put into an index, and what it could not."""
+
+    images: int
+    texts: int
+    replaced: int = 0
+    empty: int = 0
+    failed: tuple[tuple[str, str], ...] = field(default=(), repr=False)  # places and reasons
+    remarks: tuple[str, ...] = ()
+
+    def document(self) -> dict[str, object]:
+        """For programs."""
+        failed = [{"row": row, "reason": why} for row, why in self.failed]
+        counts = {name: getattr(self, name) for name in ("images", "texts", "replaced", "empty")}
+        return {**counts, "failed": failed, "remarks": list(self.remarks)}
+
+
+def build(run: Path, pairs: Pairs, out: Path, settings: IndexSettings | None = None) -> Indexed:
+    """A new index; it appears when it is complete, and a job that was killed goes on."""
+    refuse_repeated(pairs)
+    checkpoint = load_model(run)
+    refuse_broken(run, checkpoint)
+    refuse_existing(out)
+    refuse_unreachable(settings or IndexSettings())
+    home = out.absolute().with_name(f".{out.absolute().name}.building")
+    with locked(home):
+        refuse_existing(out)  # another process may have finished while this one waited
+        folder = home / "index"
+        _bring(run, folder)
+        state = _first_state(checkpoint, folder, _seen_from(out, pairs), settings)
+        items, done = _items(checkpoint, pairs, folder, 0, folder / STAGED / _job(folder, pairs))
+        engine = create(folder, state)
+        engine.add(items.ids, items.vectors, items.rows)
+        engine.close()
+        _appear(folder, out)
+        shutil.rmtree(home)
+    return replace(done, remarks=(*unfinished(run, checkpoint), *_unranked(checkpoint)))
+
+
+def add(folder: Path, pairs: Pairs, run: Path | None = None) -> Indexed:
+    """Put the rows of a data set in; rows of the same id are replaced, whatever they had."""
+    refuse_repeated(pairs)
+    checkpoint = checkpoint_of(folder)
+    if run is not None:
+        refuse_other_model(folder, run)
+    source = _source(folder, _seen_from(folder, pairs))
+    staged = folder / STAGED / _job(folder, pairs)
+    items, done = _items(checkpoint, pairs, folder, source, staged)
+    engine = open_engine(folder)
+    old = _of_rows(engine, pairs.ids)
+    engine.add(items.ids, items.vectors, items.rows, instead_of=old)
+    engine.close()
+    shutil.rmtree(staged, ignore_errors=True)
+    with suppress(OSError):  # another job may be at work
+        staged.parent.rmdir()
+    return replace(done, replaced=len(old))
+
+
+def remove(folder: Path, ids: Sequence[str]) -> int:
+    """Take rows out, with all their items; a row that is not there is refused."""
+    engine = open_engine(folder)
+    wanted = list(dict.fromkeys(ids))
+    keys = _of_rows(engine, wanted)
+    known = {key.split(":", 1 if key.startswith("image:") else 2)[-1] for key in keys}
+    if lost := [name for name in wanted if name not in known]:
+        more = f" ({len(lost):,} such ids)" if len(lost) > 1 else ""
+        raise UsageError(f"{folder}: holds no row '{lost[0]}'{more}; nothing was removed")
+    engine.remove(keys)
+    engine.close()
+    return len(wanted)
+
+
+def checkpoint_of(folder: Path) -> Checkpoint:
+    """The model that made an index, which lies in its folder."""
+    state = read_state(folder)
+    if MODEL not in state.others:
+        raise DataError(f"{folder}: holds no model")
+    return load_model(verified(folder, state.others[MODEL]))
+
+
+def refuse_other_model(folder: Path, run: Path) -> None:
+    """Vectors of two models cannot be compared."""
+    path = run / MODEL if run.is_dir() else run
+    if not path.exists():
+        raise UsageError(f"{path}: no such file; is this the folder of a finished run?")
+    ours = read_state(folder).others[MODEL]
+    if (ours.bytes, ours.crc) != (named(path).bytes, named(path).crc):
+        raise UsageError(
+            f"{folder}: was made by another model than that of {run}; their vectors cannot be "
+            "compared: build an index of its own"
+        )
+
+
+def _appear(folder: Path, out: Path) -> None:
+    """Under its own name in one step, without the blocks it was made from."""
+    with replacing_folder(out, fresh=True) as partial:
+        for path in folder.iterdir():
+            if path.name != STAGED:
+                path.rename(partial / path.name)
+
+
+def _bring(run: Path, folder: Path) -> None:
+    """The model and what it was trained on, beside the items; links where the disk has them."""
+    home = run if run.is_dir() else run.parent
+    for source in (home / MODEL if run.is_dir() else run, home / SPLITS):
+        target = folder / (MODEL if source.suffix == ".safetensors" else SPLITS)
+        if source.exists() and not placed(source, target):
+            target.unlink(missing_ok=True)  # of an attempt with another run
+            place(source, target)
+
+
+def _first_state(
+    checkpoint: Checkpoint, folder: Path, source: str, settings: IndexSettings | None
+) -> State:
+    plan = checkpoint.plan
+    others = {name: named(folder / name) for name in (MODEL, SPLITS) if (folder / name).exists()}
+    chosen = settings or IndexSettings()
+    return State(plan.width, plan.head.senses, settings=chosen, others=others, sources=(source,))
+
+
+def _items(
+    checkpoint: Checkpoint, pairs: Pairs, folder: Path, source: int, staged: Path
+) -> tuple[Items, Indexed]:
+    """Everything of a data set that can be found, and what cannot."""
+    with locked(staged):
+        encoding = Encoding(checkpoint, pairs, staged)
+        shown, said = encoding.images(), encoding.texts()
+    settings = checkpoint.description.get("settings", {})
+    plan = config.parse(SplitPlan, settings.get("split", {}), f"{folder}: split")
+    lines = Lines(pairs, source, learned_from(folder / SPLITS, pairs, plan.images))
+    if not len(shown.owners) + len(said.owners):
+        why = f" ({shown.failed[0][1]})" if shown.failed else ""
+        raise DataError(f"{pairs.source}: no row has a picture or a text that can be used{why}")
+    rows = joined([lines.images(shown.owners), lines.texts(said.owners)])
+    return Items(np.concatenate([shown.vectors, said.vectors]), rows), _told(pairs, shown, said)
+
+
+def _unranked(checkpoint: Checkpoint) -> tuple[str, ...]:
+    """A remark on a model that compares pairs better than an index of vectors can."""
+    if checkpoint.model.scorer is None:
+        return ()
+    name = checkpoint.plan.scorer["name"]
+    return (f"the index compares items by the cosine of their vectors, not by scorer '{name}'",)
+
+
+def _told(pairs: Pairs, shown: Side, said: Side) -> Indexed:
+    failed = tuple((pairs.place(row), why) for row, why in shown.failed)
+    empty = shown.empty + said.empty
+    return Indexed(len(shown.owners), len(said.owners), 0, empty, failed)
+
+
+def _job(folder: Path, pairs: Pairs) -> str:
+    """A name for what is to be encoded by what: another model or other pictures, another name."""
+    model = named(folder / MODEL)
+    stored = sorted((pairs.root / "features").glob("*.npy"))  # features that come with the data
+    content = image_digests(pairs).values.tobytes()
+    content += repr([(path.name, path.stat().st_mtime_ns) for path in stored]).encode()
+    known = f"{model.bytes}|{model.crc}|{pairs.fingerprint}|{images.VERSION}".encode()
+    return hashlib.blake2b(known + content, digest_size=8).hexdigest()
+
+
+def _seen_from(folder: Path, pairs: Pairs) -> str:
+    """Where the data is, seen from the index: both may be moved together."""
+    return os.path.relpath(pairs.source.resolve(), folder.resolve())
+
+
+def _source(folder: Path, source: str) -> int:
+    """The number of a data set among those of an index; a new one is noted first."""
+    with writing(folder) as state:
+        if source not in state.sources:
+            state = replace(state, number=state.number + 1, sources=(*state.sources, source))
+            write_state(folder, state)
+        return state.sources.index(source)
+
+
+def _of_rows(engine: Engine, rows: Sequence[str]) -> list[str]:
+    """The items of rows that are in an index."""
+    if "id" not in engine.schema.names:
+        return []
+    found: list[str] = []
+    for start in range(0, len(rows), ASKED):
+        found += engine.find(In("id", tuple(rows[start : start + ASKED])))
+    return found

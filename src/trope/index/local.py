@@ -1,0 +1,226 @@
+"""Engines whose items are files of the index's own folder: `exact`, and `faiss`."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from jaxtyping import Bool, Int
+
+from trope.errors import DataError, UsageError
+from trope.index.candidates import Places, Queries, Scores, by_all
+from trope.index.engine import Found
+from trope.index.filters import Filter, check
+from trope.index.folder import PartState, State, read_state, write_state, writing
+from trope.index.items import KEY, MODALITIES, Items, Modality, Vectors, joined, modality_of
+from trope.index.parts import Part, empty, read_part, write_part
+from trope.index.settings import IndexSettings
+
+TRIES = 100  # times that files may have been replaced while they were opened
+
+
+class Local(ABC):
+    """Items of both modalities, each a part of the state that was opened."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.reload()
+
+    def reload(self) -> None:
+        """See the newest state."""
+        self.state, self.parts = _opened(self.folder)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the items' lines."""
+        tables = [part.rows.schema.empty_table() for part in self.parts.values()]
+        return joined(tables).schema if tables else empty(1, 1).rows.schema
+
+    def count(self, modality: Modality) -> int:
+        """How many pictures or texts there are."""
+        return len(self.parts[modality]) if modality in self.parts else 0
+
+    def add(
+        self, ids: Sequence[str], vectors: Vectors, rows: pa.Table, instead_of: Sequence[str] = ()
+    ) -> None:
+        """Put items in; those with the same ids, and those of `instead_of`, go in the same step."""
+        items = Items(vectors, rows.set_column(*_keyed(rows, ids)))
+        with writing(self.folder) as state:
+            refuse_other_shape(state, vectors)
+            refuse_twice(ids)
+            parts, which = dict(state.parts), _modalities(ids)
+            gone = pa.array([*ids, *instead_of], pa.string())
+            for modality in MODALITIES:
+                mine = np.flatnonzero(which == modality)
+                self._changed(state, parts, modality, gone, _some(items, mine))
+            write_state(self.folder, replace(state, number=state.number + 1, parts=parts))
+        self.reload()
+
+    def remove(self, ids: Sequence[str]) -> int:
+        """Take items out; how many of the ids were there."""
+        with writing(self.folder) as state:
+            parts, gone = dict(state.parts), pa.array(list(dict.fromkeys(ids)), pa.string())
+            removed = 0
+            for modality in MODALITIES:
+                removed += self._changed(state, parts, modality, gone)
+            if removed:
+                write_state(self.folder, replace(state, number=state.number + 1, parts=parts))
+        self.reload()
+        return removed
+
+    def nearest(
+        self, vectors: Queries, k: int, modality: Modality, where: Filter | None = None
+    ) -> Found:
+        """The k items of a modality that are most like each query, among those that pass."""
+        part = self.parts.get(modality)
+        if where is not None:
+            check(where, self.schema)
+        if part is None or not len(part.nodes):
+            return Found(*_empty(len(vectors), k))
+        places, scores = self._search(part, vectors, k, part.allowed(where))
+        return Found(part.names(places), scores)
+
+    def get(self, ids: Sequence[str]) -> Items:
+        """Items by id, in the order asked; one that is not there is refused."""
+        which, order, found = _modalities(ids), [], []
+        for modality, part in self.parts.items():
+            mine = np.flatnonzero(which == modality)
+            if len(mine):
+                places = part.places(pa.array([ids[int(i)] for i in mine], pa.string()))
+                _refuse_unknown(self.folder, ids, mine[places < 0])
+                order.append(mine)
+                found.append(Items(part.vectors(places), part.rows.take(pa.array(places))))
+        known = np.concatenate([np.empty(0, np.int64), *order])
+        _refuse_unknown(self.folder, ids, np.setdiff1d(np.arange(len(ids)), known))
+        if not found:
+            shape = (0, self.state.senses, self.state.size)
+            return Items(np.empty(shape, np.float32), self.schema.empty_table())
+        back = np.argsort(known)
+        vectors = np.concatenate([items.vectors for items in found])[back]
+        return Items(vectors, joined([items.rows for items in found]).take(pa.array(back)))
+
+    def find(self, where: Filter) -> list[str]:
+        """The ids of all items that pass a filter."""
+        check(where, self.schema)
+        found: list[str] = []
+        for part in self.parts.values():
+            passing = part.allowed(where)
+            assert passing is not None
+            found += part.keys.filter(pa.array(passing)).to_pylist()
+        return found
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self.parts = {}
+
+    @abstractmethod
+    def _search(
+        self, part: Part, queries: Queries, k: int, allowed: Bool[np.ndarray, " items"] | None
+    ) -> tuple[Places, Scores]:
+        """Where the k most like items of a part are."""
+
+    def _finished(self, part: Part, settings: IndexSettings) -> Part:
+        """A part with all it needs to be searched."""
+        return part
+
+    def _changed(
+        self,
+        state: State,
+        parts: dict[str, PartState],
+        modality: Modality,
+        gone: pa.Array,
+        new: Items | None = None,
+    ) -> int:
+        """Put a changed part among `parts`, its files written; how many items went."""
+        old = state.parts.get(modality)
+        if old is None and not new:
+            return 0
+        part = read_part(self.folder, old, mapped=False) if old else empty(state.senses, state.size)
+        places = np.unique(part.places(gone))
+        places = places[places >= 0]
+        if not len(places) and not new:
+            return 0
+        part = part.without(places) if len(places) else part
+        wasteful = _wasteful(part, state.settings)
+        part = part.compacted() if wasteful else part
+        part = part.with_items(new.vectors, new.rows) if new else part
+        same = not wasteful and not new
+        part = part if same else self._finished(part, state.settings)
+        parts[modality] = write_part(
+            self.folder, modality, part, old.files if old else {}, same=same
+        )
+        return len(places)
+
+
+class Exact(Local):
+    """Every query compared with every item: slow where there are many, and never wrong."""
+
+    def _search(
+        self, part: Part, queries: Queries, k: int, allowed: Bool[np.ndarray, " items"] | None
+    ) -> tuple[Places, Scores]:
+        return by_all(part, queries, k, allowed)
+
+
+def refuse_other_shape(state: State, vectors: Vectors) -> None:
+    """All items of an index have as many vectors, as long as each other."""
+    found, wanted = vectors.shape[1:], (state.senses, state.size)
+    if len(vectors) and found != wanted:
+        raise UsageError(f"vectors of shape {found} for an index of items of shape {wanted}")
+
+
+def refuse_twice(ids: Sequence[str]) -> None:
+    """An id names one item."""
+    seen: set[str] = set()
+    for name in ids:
+        if name in seen:
+            raise DataError(f"item '{name}' comes twice; ids of rows must differ")
+        seen.add(name)
+
+
+def _opened(folder: Path) -> tuple[State, dict[str, Part]]:
+    """A state and its parts; files of an older one may be gone before they are opened."""
+    for _ in range(TRIES):
+        state = read_state(folder)
+        try:
+            return state, {name: read_part(folder, part) for name, part in state.parts.items()}
+        except FileNotFoundError as error:
+            if read_state(folder).number == state.number:
+                raise DataError(f"{error.filename}: missing; build the index anew") from None
+    raise DataError(f"{folder}: changes too often to be opened")
+
+
+def _wasteful(part: Part, settings: IndexSettings) -> bool:
+    dead = len(part.senses) - len(part)
+    return dead > settings.compact * len(part.senses)
+
+
+def _modalities(ids: Sequence[str]) -> np.ndarray:
+    return np.array([modality_of(name) for name in ids], "U5")
+
+
+def _keyed(rows: pa.Table, ids: Sequence[str]) -> tuple[int, str, pa.Array]:
+    """Where the column of ids belongs."""
+    if KEY not in rows.column_names:
+        raise ValueError(f"the rows have no column {KEY}")
+    return rows.column_names.index(KEY), KEY, pa.array(ids, pa.string())
+
+
+def _some(items: Items, places: Int[np.ndarray, " some"]) -> Items | None:
+    if not len(places):
+        return None
+    whole = len(places) == len(items)
+    rows = items.rows if whole else items.rows.take(pa.array(places))
+    return Items(items.vectors if whole else items.vectors[places], rows)
+
+
+def _empty(queries: int, k: int) -> tuple[np.ndarray, np.ndarray]:
+    return np.full((queries, k), None, object), np.full((queries, k), -np.inf, np.float32)
+
+
+def _refuse_unknown(folder: Path, ids: Sequence[str], places: Int[np.ndarray, " some"]) -> None:
+    if len(places):
+        raise UsageError(f"{folder}: holds no item '{ids[int(places[0])]}'")

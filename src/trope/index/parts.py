@@ -1,0 +1,186 @@
+"""The items of one modality on disk: lines, vectors, which vectors each item has, who is removed.
+
+Equal vectors are kept once: item i has the vectors `nodes[senses[i]]`. A graph over equal vectors
+would fall into islands, and a text that thousands of rows share need not be compared so often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import IO, Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from jaxtyping import Bool, Float32, Int, Int32, Shaped
+
+from trope.errors import DataError
+from trope.index import graphs
+from trope.index.filters import Filter, mask
+from trope.index.folder import File, PartState, verified, write_file
+from trope.index.items import KEY, Vectors, joined
+from trope.neighbors.rows import copies
+
+Nodes: TypeAlias = Float32[np.ndarray, "nodes d"]
+Places: TypeAlias = Int[np.ndarray, " places"]
+REMEMBERED = 16  # filters whose answers are kept
+FOUND = 10_000  # items whose places are kept once they were found
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Items that can be searched; `graph` leads to near nodes where there are many."""
+
+    rows: pa.Table = field(repr=False)
+    senses: Int32[np.ndarray, "items senses"] = field(repr=False)
+    nodes: Nodes = field(repr=False)
+    dead: Bool[np.ndarray, " items"] | None = field(default=None, repr=False)
+    graph: Any = field(default=None, repr=False)
+    _passing: dict[Filter | None, Bool[np.ndarray, " items"] | None] = field(
+        default_factory=dict, repr=False
+    )
+    _found: dict[str, int] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        """How many items there are, without those removed."""
+        return len(self.senses) - (0 if self.dead is None else int(self.dead.sum()))
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether item i has the one vector i."""
+        count = len(self.senses)
+        single = self.senses.shape[1] == 1 and len(self.nodes) == count
+        return single and bool((self.senses[:, 0] == np.arange(count)).all())
+
+    @cached_property
+    def keys(self) -> pa.Array:
+        """The items' ids."""
+        column = self.rows.column(KEY)
+        return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+    @cached_property
+    def members(self) -> tuple[Places, Int[np.ndarray, " bounds"]]:
+        """The items of each node, one node after the other, and where those of each begin."""
+        order = np.argsort(self.senses.ravel(), kind="stable")
+        counts = np.bincount(self.senses.ravel(), minlength=len(self.nodes))
+        return order // self.senses.shape[1], np.concatenate([[0], np.cumsum(counts)])
+
+    def allowed(self, where: Filter | None) -> Bool[np.ndarray, " items"] | None:
+        """Which items may be found; None for all. The last few answers are kept."""
+        if where not in self._passing:
+            if len(self._passing) >= REMEMBERED:
+                self._passing.pop(next(iter(self._passing)))
+            passing = None if where is None else mask(where, self.rows)
+            if self.dead is not None:
+                passing = ~self.dead if passing is None else passing & ~self.dead
+            self._passing[where] = passing
+        return self._passing[where]
+
+    def places(self, ids: pa.Array) -> Places:
+        """Where items are that are not removed; -1 of one that is not there."""
+        if len(ids) <= len(self._found):
+            known = [self._found.get(name) for name in ids.to_pylist()]
+            if None not in known:
+                return np.array(known, np.int64)
+        alive = np.arange(len(self.senses)) if self.dead is None else np.flatnonzero(~self.dead)
+        keys = self.keys if self.dead is None else self.keys.take(pa.array(alive))
+        found = np.asarray(pc.fill_null(pc.index_in(ids, value_set=keys), -1), np.int64)
+        return np.where(found >= 0, alive[found], -1) if len(alive) else np.full(len(ids), -1)
+
+    def names(self, places: Int[np.ndarray, "queries k"]) -> Shaped[np.ndarray, "queries k"]:
+        """The ids of items that were found; None where there is no item."""
+        flat = places.ravel()
+        missing = flat < 0
+        numbers = pa.array(flat, mask=missing if missing.any() else None)
+        found = np.asarray(self.keys.take(numbers).to_numpy(zero_copy_only=False))
+        if len(self._found) + len(flat) <= FOUND:  # looking a few up among millions takes long
+            self._found.update(zip(found[~missing].tolist(), flat[~missing].tolist(), strict=True))
+        return found.reshape(places.shape)
+
+    def vectors(self, places: Places) -> Vectors:
+        """The vectors of items."""
+        return np.asarray(self.nodes[self.senses[places]], np.float32)
+
+    def without(self, places: Places) -> Part:
+        """The same with some items marked as removed."""
+        dead = np.zeros(len(self.senses), bool) if self.dead is None else self.dead.copy()
+        dead[places] = True
+        return Part(self.rows, self.senses, self.nodes, dead, self.graph)
+
+    def with_items(self, vectors: Vectors, rows: pa.Table) -> Part:
+        """The same with more items at the end; nodes keep their numbers."""
+        count, each, size = vectors.shape
+        everything = np.concatenate([self.nodes, vectors.reshape(-1, size)])
+        numbers = copies(everything)
+        first = np.unique(numbers, return_index=True)[1]
+        nodes = everything if len(first) == len(everything) else everything[first]
+        senses = numbers[len(self.nodes) :].reshape(count, each).astype(np.int32)
+        dead = None if self.dead is None else np.concatenate([self.dead, np.zeros(count, bool)])
+        lines = joined([self.rows, rows]) if len(self.rows) else rows.combine_chunks()
+        return Part(lines, np.concatenate([self.senses, senses]), nodes, dead, self.graph)
+
+    def compacted(self) -> Part:
+        """The same without what is removed; a graph has to be built anew."""
+        if self.dead is None:
+            return self
+        alive = np.flatnonzero(~self.dead)
+        rows = self.rows.take(pa.array(alive)).combine_chunks()
+        fresh = empty(self.senses.shape[1], self.nodes.shape[1])
+        return fresh.with_items(self.vectors(alive), rows)
+
+
+def empty(senses: int, size: int) -> Part:
+    """No items yet."""
+    nothing = pa.table({KEY: pa.array([], pa.string())})
+    return Part(nothing, np.empty((0, senses), np.int32), np.empty((0, size), np.float32))
+
+
+def read_part(folder: Path, state: PartState, *, mapped: bool = True) -> Part:
+    """A part from its files; those who only read map them."""
+    at = {kind: verified(folder, file) for kind, file in state.files.items()}
+    try:
+        lines = pa.ipc.open_file(pa.memory_map(str(at["rows"]))).read_all()
+        senses = np.load(at["senses"], mmap_mode="r", allow_pickle=False)
+        dead = np.load(at["dead"], allow_pickle=False) if "dead" in at else None
+        if "graph" in at:
+            graph = graphs.read(at["graph"], mapped=mapped)
+            nodes = graphs.vectors(graph)
+        else:
+            graph, nodes = None, np.load(at["vectors"], mmap_mode="r", allow_pickle=False)
+    except (KeyError, ValueError, OSError, RuntimeError, pa.ArrowException) as error:
+        if isinstance(error, FileNotFoundError):
+            raise
+        raise DataError(f"{folder}: damaged, or not made by trope ({error})") from None
+    return Part(lines, np.asarray(senses), nodes, dead, graph)
+
+
+def write_part(
+    folder: Path, stem: str, part: Part, old: dict[str, File], *, same: bool
+) -> PartState:
+    """The files of a part; with `same`, all but who is removed are those there are."""
+    if same:
+        files = {kind: file for kind, file in old.items() if kind != "dead"}
+    else:
+        whole = "vectors" if part.graph is None else "graph"
+        made: dict[str, Callable[[IO[bytes]], Any]] = {
+            "rows": lambda file: _write_lines(file, part.rows),
+            "senses": lambda file: np.save(file, part.senses, allow_pickle=False),
+            "vectors": lambda file: np.save(file, part.nodes, allow_pickle=False),
+            "graph": lambda file: graphs.write(part.graph, file),
+        }
+        kinds = ("rows", "senses", whole)
+        files = {kind: write_file(folder, stem, kind, made[kind]) for kind in kinds}
+    dead = np.empty(0, bool) if part.dead is None else part.dead
+    if dead.any():
+        files["dead"] = write_file(
+            folder, stem, "dead", lambda file: np.save(file, dead, allow_pickle=False)
+        )
+    return PartState(len(part.senses), int(dead.sum()), files)
+
+
+def _write_lines(file: IO[bytes], rows: pa.Table) -> None:
+    with pa.ipc.new_file(file, rows.schema) as writer:
+        writer.write_table(rows)

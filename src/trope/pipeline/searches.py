@@ -1,0 +1,71 @@
+"""A few searches to end a job with: what it can find now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from trope.data.pairs import Pairs
+from trope.errors import UsageError
+from trope.index.folder import FILE
+from trope.index.job import Indexed, build
+from trope.runtime import generator
+from trope.search import Index, Results
+
+FOUND = 3  # hits of a search
+
+
+@dataclass(frozen=True)
+class Search:
+    """What was asked, as a command would ask it, and what was found.
+
+    `about` is the label that was meant, where one was; `share` is how many of all items have it.
+    """
+
+    title: str
+    results: Results
+    about: str = ""
+    share: float = 0.0
+
+    @property
+    def right(self) -> int:
+        """How many hits have the label that was meant."""
+        return sum(self.about in (hit.row.get("labels") or ()) for hit in self.results)
+
+    def document(self) -> dict[str, object]:
+        """For programs."""
+        counted = {"about": self.about, "right": self.right, "share": self.share}
+        return self.results.document() | (counted if self.about else {})
+
+
+def indexed(run: Path, pairs: Pairs, folder: Path) -> Indexed | None:
+    """An index of the pairs, unless it is there already."""
+    return None if (folder / FILE).exists() else build(run, pairs, folder)
+
+
+def by_words(index: Index, words: Sequence[str], minus: Sequence[str] = (), **asked: Any) -> Search:
+    """Pictures for words."""
+    results = index.search(words, minus=minus, **{"k": FOUND} | asked)
+    title = " and ".join(f"“{word}”" for word in words)
+    return Search(title + "".join(f" minus “{word}”" for word in minus), results)
+
+
+def by_rows(index: Index, pairs: Pairs, count: int = 2, **asked: Any) -> list[Search]:
+    """Searches with texts and a picture of the data itself, of rows that were not learned from."""
+    held = np.flatnonzero([split == "test" for split in pairs.column("split").to_pylist()])
+    rows = held if len(held) else np.arange(len(pairs))
+    drawn = rows[generator(0, "searches").permutation(len(rows))]
+    said = [row for row in drawn.tolist() if pairs.text_counts[row]][:count]
+    found = [by_words(index, [pairs[row].texts[0]], **asked) for row in said]
+    for row in drawn.tolist():
+        if pairs.has_image[row]:
+            try:
+                shown = index.search(image=pairs.images.read(row), **{"k": FOUND} | asked)
+            except UsageError:  # a model of features that come with the data takes no picture
+                break
+            return [*found, Search(f"the picture of {pairs[row].id}", shown)]
+    return found

@@ -1,0 +1,198 @@
+"""An index that can be asked in words and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import numpy as np
+from jaxtyping import Float32
+
+from trope import config
+from trope.data.pairs import Pairs
+from trope.data.readers import open as open_pairs
+from trope.embedder import Embedder
+from trope.errors import UsageError, suggestion
+from trope.evaluation.hubs import Hubs
+from trope.index import Engine, open_engine
+from trope.index.filters import Filter, parse
+from trope.index.folder import read_state
+from trope.index.items import MODALITIES, Modality, Vectors
+from trope.index.job import Indexed, add, checkpoint_of, remove
+from trope.search.explaining import explained
+from trope.search.hits import Results, hit, plain_lines
+from trope.search.queries import Pictures, Query, Said, query
+from trope.search.ranking import Bank, Reranker, as_encoded
+from trope.views import Encoded
+
+Find: TypeAlias = Literal["image", "text", "both"]
+FINDS = (*MODALITIES, "both")
+OTHER: dict[Modality, Modality] = {"image": "text", "text": "image"}
+CANDIDATES = 200  # whose order is made anew
+
+Place: TypeAlias = str | PathLike[str]
+
+
+class Index:
+    """The items of an index and the model that made it.
+
+    With a re-ranker the first `CANDIDATES` are put in the order of its scores.
+    """
+
+    def __init__(self, folder: Place, rerank: Reranker | None = None) -> None:
+        self.folder, self.rerank = Path(folder), rerank
+        self.engine: Engine = open_engine(self.folder)
+        self._banks: dict[tuple[Modality, Modality], Bank] = {}
+
+    def __len__(self) -> int:
+        return sum(self.engine.count(modality) for modality in MODALITIES)
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The model, loaded when first needed."""
+        return Embedder(checkpoint_of(self.folder))
+
+    def search(
+        self,
+        text: Said = (),
+        image: Pictures = (),
+        *,
+        minus: Said = (),
+        minus_image: Pictures = (),
+        k: int = 10,
+        page: int = 1,
+        find: Find | None = None,
+        where: str | None = None,
+        hubs: str | Hubs = "none",
+        explain: bool = False,
+    ) -> Results:
+        """The items most like a text or a picture, or several of them averaged and subtracted.
+
+        Texts find pictures and pictures find texts, unless `find` says otherwise. `where` is a
+        filter on columns; `hubs` a correction against items that are near to everything.
+        """
+        asked = query(text, image, minus, minus_image)
+        kind = find or OTHER[asked.modality]
+        _refuse(k, page, kind)
+        passing = parse(where) if where else None
+        encoded = asked.encoded(self.embedder)
+        ids, scores = self._ranked(asked, encoded, kind, k * page, passing, _hubs(hubs))
+        ids, scores = ids[k * (page - 1) :], scores[k * (page - 1) :]
+        items = self.engine.get(ids)
+        sources = self._sources()
+        first = k * (page - 1) + 1
+        lines = zip(scores, plain_lines(items.rows), strict=True)
+        hits = [hit(first + i, float(s), line, sources) for i, (s, line) in enumerate(lines)]
+        if explain:
+            hits = explained(self.engine, _points(encoded)[0], hits, ids, items.vectors)
+        return Results(asked.document(), kind, tuple(hits), page, k, where, self._remarks(asked))
+
+    def add(self, data: Place | Pairs) -> Indexed:
+        """Put the rows of a data set in; rows of the same id are replaced."""
+        done = add(self.folder, _pairs(data))
+        self.reload()
+        return done
+
+    def remove(self, ids: Sequence[str]) -> int:
+        """Take rows out, with all their items."""
+        done = remove(self.folder, ids)
+        self.reload()
+        return done
+
+    def reload(self) -> None:
+        """See what others have written since the index was opened."""
+        self.engine.close()
+        self.engine = open_engine(self.folder)
+        self._banks.clear()
+
+    def _ranked(
+        self,
+        asked: Query,
+        encoded: Encoded,
+        kind: str,
+        count: int,
+        where: Filter | None,
+        hubs: Hubs,
+    ) -> tuple[list[str], Float32[np.ndarray, " found"]]:
+        """Ids and scores, best first, as many as there are pages for."""
+        anew = self.rerank is not None or hubs.method != "none"
+        wanted = max(count, CANDIDATES) if anew else count
+        ids, scores = self._nearest(_points(encoded), kind, wanted, where)
+        if anew and ids:
+            head = self.engine.get(ids[:CANDIDATES])
+            better = self._anew(asked, encoded, head.ids, head.vectors, scores[:CANDIDATES], hubs)
+            order = np.argsort(-better, kind="stable")
+            ids = [*(ids[i] for i in order), *ids[CANDIDATES:]]
+            scores = np.concatenate([better[order], scores[CANDIDATES:]])
+        return ids[:count], scores[:count]
+
+    def _nearest(
+        self, points: Vectors, kind: str, count: int, where: Filter | None
+    ) -> tuple[list[str], Float32[np.ndarray, " found"]]:
+        chosen = [name for name in MODALITIES if kind in (name, "both")]
+        found = [self.engine.nearest(points, count, name, where) for name in chosen]
+        ids = np.concatenate([one.ids[0] for one in found])
+        scores = np.concatenate([one.scores[0] for one in found])
+        order = [i for i in np.argsort(-scores, kind="stable")[:count] if ids[i] is not None]
+        return [str(ids[i]) for i in order], scores[order]
+
+    def _anew(
+        self,
+        asked: Query,
+        encoded: Encoded,
+        ids: list[str],
+        items: Vectors,
+        scores: Float32[np.ndarray, " items"],
+        hubs: Hubs,
+    ) -> Float32[np.ndarray, " items"]:
+        """Other scores of the same items."""
+        if self.rerank is not None:
+            found = self.rerank(encoded, as_encoded(items))
+            scores = found.detach().float().cpu().numpy()
+        if hubs.method == "none":
+            return scores
+        kinds = {name.partition(":")[0] for name in ids}
+        if len(kinds) > 1:
+            raise UsageError("hubs: find either images or texts, not both")
+        return self._bank(asked.modality, kinds.pop()).corrected(scores, ids, items, hubs)  # type: ignore[arg-type]
+
+    def _bank(self, asked: Modality, found: Modality) -> Bank:
+        if (asked, found) not in self._banks:
+            self._banks[asked, found] = Bank.of(self.engine, asked, found)
+        return self._banks[asked, found]
+
+    def _remarks(self, asked: Query) -> tuple[str, ...]:
+        strange = self.embedder.unknown([*asked.texts, *asked.minus_texts])
+        return tuple(
+            f"the model knows no word of {text!r}: its answer means little" for text in strange
+        )
+
+    def _sources(self) -> list[str]:
+        """Where the data sets are, now."""
+        seen = read_state(self.folder).sources
+        return [str((self.folder.resolve() / source).resolve()) for source in seen]
+
+
+def _points(encoded: Encoded) -> Vectors:
+    points = encoded.mean[:, None] if encoded.points is None else encoded.points
+    return points.float().cpu().numpy()
+
+
+def _hubs(given: str | Hubs) -> Hubs:
+    made = given if isinstance(given, Hubs) else config.parse(Hubs, {"method": given}, "hubs")
+    return made.default() if made.method != "none" else made
+
+
+def _refuse(k: int, page: int, find: str) -> None:
+    for name, value in (("k", k), ("page", page)):
+        if value < 1:
+            raise UsageError(f"search: {name} must be at least 1, found {value}")
+    if find not in FINDS:
+        raise UsageError(f"search: nothing to find called '{find}'{suggestion(find, FINDS)}")
+
+
+def _pairs(data: Place | Pairs) -> Pairs:
+    return data if isinstance(data, Pairs) else open_pairs(Path(data))
