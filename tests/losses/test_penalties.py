@@ -1,19 +1,24 @@
-"""PVSE's penalties against plain loops."""
+"""Penalties against plain loops."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
-from batches import batch
+from batches import batch, batches
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trope.losses import PENALTIES
+from trope.losses.candidates import candidates
 from trope.losses.penalties import diversity, mmd
 from trope.maths import normalize
+from trope.similarity import similarity
 from trope.views import Encoded, View
+
+OF_SENSES = ("diversity", "mmd")
 
 several = st.builds(batch, n=st.integers(1, 5), senses=st.integers(2, 4), seed=st.integers(0, 999))
 
@@ -70,7 +75,7 @@ def test_direction() -> None:
     assert mmd(View(apart, moved, same)) > 0
 
 
-@pytest.mark.parametrize("name", PENALTIES)
+@pytest.mark.parametrize("name", OF_SENSES)
 def test_gradients(name: str) -> None:
     view = batch(3, senses=2)
 
@@ -88,10 +93,33 @@ def test_gradients(name: str) -> None:
     assert torch.autograd.gradcheck(penalty, inputs)
 
 
-@pytest.mark.parametrize("name", PENALTIES)
+@pytest.mark.parametrize("name", OF_SENSES)
 def test_equal_senses_have_finite_gradients(name: str) -> None:
     points = torch.ones(3, 2, 4, requires_grad=True)
     items = Encoded(points[:, 0], points, points)
     PENALTIES[name](View(items, items, torch.eye(3, dtype=torch.bool))).backward()
     assert points.grad is not None
     assert points.grad.isfinite().all()
+
+
+@settings(max_examples=15)
+@given(view=batches)
+def test_candidates_are_charged_by_their_cosines(view: View) -> None:
+    n = len(view.same)
+    scored = replace(view, scores=torch.zeros(n, n, dtype=torch.float64))
+    c = similarity(view.image, view.text).tolist()
+    others = [(i, j) for i in range(n) for j in range(n) if not view.same[i, j]]
+    found = [max(0.0, 0.2 + c[i][j] - c[i][i]) for i, j in others]
+    found += [max(0.0, 0.2 + c[j][i] - c[i][i]) for i, j in others]
+    assert candidates(scored).item() == pytest.approx(sum(found) / n**2, abs=1e-9)
+    assert candidates(view) == 0  # the loss itself goes by cosines
+
+
+def test_candidates_cost_less_where_they_are_nearer() -> None:
+    view = replace(batch(5), scores=torch.zeros(5, 5, dtype=torch.float64))
+    near = replace(view, text=view.image)
+    assert candidates(near) < candidates(view)
+    image = view.image.mean.clone().requires_grad_()
+    candidates(replace(view, image=Encoded(image))).backward()
+    assert image.grad is not None
+    assert image.grad.abs().sum() > 0

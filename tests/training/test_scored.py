@@ -177,7 +177,7 @@ def test_what_does_not_go_with_a_scorer_is_refused(data: Path) -> None:
         "scorer.name=sgg": "no scorer 'sgg'",
         "scorer.sise=3": "no option 'sise'",
     }.items():
-        recipe = replace(load_recipe("sgr"), loss={"name": "triplet"})
+        recipe = replace(load_recipe("sgr"), loss={"name": "triplet"}, small=())
         with pytest.raises(UsageError, match=why):
             prepare(pairs, resolve(recipe, [*SETS[:-1], change], 100), 0)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from trope.losses.angular import Angular
+from trope.losses.candidates import candidates
 from trope.losses.daa import DAA, DAASettings
 from trope.losses.dscmr import DSCMR
 from trope.losses.hal import HAL
@@ -31,6 +32,6 @@ LOSSES: dict[str, type[Loss]] = {
     "triplet": Triplet,
 }
 
-PENALTIES: dict[str, Penalty] = {"diversity": diversity, "mmd": mmd}
+PENALTIES: dict[str, Penalty] = {"diversity": diversity, "mmd": mmd, "candidates": candidates}
 
 __all__ = ["DAA", "LOSSES", "PENALTIES", "DAASettings", "Loss", "Penalty"]

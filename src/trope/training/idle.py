@@ -15,6 +15,7 @@ from trope.training.small import is_default, setting
 from trope.training.task import NEAR, build_loss, build_weight
 from trope.weights import Semantic, Weight
 
+OF_SENSES = ("diversity", "mmd")  # penalties
 GRU = ("hidden", "bidirectional")
 WORDS = ("pretrained", "min_count")
 TRANSFORMER = [f"head.transformer.{field.name}" for field in fields(TransformerSettings)]
@@ -69,11 +70,14 @@ def _unused(settings: Recipe) -> Iterator[tuple[str, list[str]]]:
         yield "with training.schedule=linear", ["training.decay", "training.patience"]
     yield from _unused_by_scorer(settings)
     if settings.head.senses == 1:
-        yield "with one sense an item", [f"penalties.{name}" for name in settings.penalties]
+        penalties = [f"penalties.{name}" for name in settings.penalties if name in OF_SENSES]
+        yield "with one sense an item", penalties
 
 
 def _unused_by_scorer(settings: Recipe) -> Iterator[tuple[str, list[str]]]:
     scorer, one = scorer_settings(settings.scorer), settings.head.senses == 1
+    if scorer is None:
+        yield "where points alone are compared", ["penalties.candidates"]
     if scorer is None and not settings.head.parts:
         yield "with one sense an item", ["image.grid"]
     if one and not isinstance(scorer, Match):
