@@ -27,7 +27,8 @@ from trope.neighbors.rows import copies
 Nodes: TypeAlias = Float32[np.ndarray, "nodes d"]
 Places: TypeAlias = Int[np.ndarray, " places"]
 REMEMBERED = 16  # filters whose answers are kept
-FOUND = 10_000  # items whose places are kept once they were found
+FEW = 100_000  # items whose ids become objects of Python at once
+SELDOM = 4  # searches after which those of more do too
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +43,8 @@ class Part:
     _passing: dict[Filter | None, Bool[np.ndarray, " items"] | None] = field(
         default_factory=dict, repr=False
     )
-    _found: dict[str, int] = field(default_factory=dict, repr=False)
+    _last: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list, repr=False)
+    _searches: list[int] = field(default_factory=lambda: [0], repr=False)
 
     def __len__(self) -> int:
         """How many items there are, without those removed."""
@@ -81,8 +83,9 @@ class Part:
 
     def places(self, ids: pa.Array) -> Places:
         """Where items are that are not removed; -1 of one that is not there."""
-        if len(ids) <= len(self._found):
-            known = [self._found.get(name) for name in ids.to_pylist()]
+        for found, where in self._last:  # looking a few up among millions takes long
+            before = dict(zip(found.ravel().tolist(), where.ravel().tolist(), strict=True))
+            known = [before.get(name) for name in ids.to_pylist()]
             if None not in known:
                 return np.array(known, np.int64)
         alive = np.arange(len(self.senses)) if self.dead is None else np.flatnonzero(~self.dead)
@@ -91,14 +94,22 @@ class Part:
         return np.where(found >= 0, alive[found], -1) if len(alive) else np.full(len(ids), -1)
 
     def names(self, places: Int[np.ndarray, "queries k"]) -> Shaped[np.ndarray, "queries k"]:
-        """The ids of items that were found; None where there is no item."""
-        flat = places.ravel()
-        missing = flat < 0
-        numbers = pa.array(flat, mask=missing if missing.any() else None)
-        found = np.asarray(self.keys.take(numbers).to_numpy(zero_copy_only=False))
-        if len(self._found) + len(flat) <= FOUND:  # looking a few up among millions takes long
-            self._found.update(zip(found[~missing].tolist(), flat[~missing].tolist(), strict=True))
-        return found.reshape(places.shape)
+        """The ids of items that were found; None where there is no item (-1)."""
+        self._searches[0] += 1
+        if len(self.senses) <= FEW or self._searches[0] > SELDOM:
+            found = self.named[places]
+        else:
+            numbers = pa.array(places.ravel(), mask=places.ravel() < 0)
+            found = self.keys.take(numbers).to_numpy(zero_copy_only=False).reshape(places.shape)
+        self._last[:] = [(found, places)]
+        return np.asarray(found)
+
+    @cached_property
+    def named(self) -> Shaped[np.ndarray, " more"]:
+        """The ids as Python's own, and None at the end: quick, where many queries are asked."""
+        found = np.full(len(self.keys) + 1, None, object)
+        found[:-1] = self.keys.to_numpy(zero_copy_only=False)
+        return found
 
     def vectors(self, places: Places) -> Vectors:
         """The vectors of items."""
