@@ -156,7 +156,7 @@ def test_what_differs_is_said_in_one_sentence(path: Path) -> None:
     lacking = {name: value for name, value in tensors.items() if name not in (first, second)}
     wrong = {
         f"lacks 2 weights, the first is {first}": lacking,
-        "has, unknown to the model, 1 weights, the first is more": tensors
+        "has, unknown to the model, 1 weight, the first is more": tensors
         | {"more": torch.zeros(1)},
         rf"{first} has shape \(3, 1\), the model takes": tensors | {first: torch.zeros(3, 1)},
     }

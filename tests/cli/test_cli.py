@@ -76,7 +76,7 @@ def test_check_shows_findings_with_lines_and_the_splits(
         handle.write(b"\n{broken\n")
     code, out, _ = call(capsys, "check", str(data))
     assert code == 1
-    assert "21 rows, 20 usable; 1 errors" in out
+    assert "21 rows, 20 usable; 1 error," in out
     assert "line 21: not valid JSON" in out
     assert "train" in out
 

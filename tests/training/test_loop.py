@@ -230,7 +230,7 @@ def test_where_no_picture_can_be_decoded_it_is_refused(
 
 def test_a_single_pair_is_refused(pairs: Pairs, tmp_path: Path) -> None:
     one = pairs.where(np.array([i == 0 or i >= 48 for i in range(64)]))
-    with pytest.raises(DataError, match=r"split 'train' has 1 pairs .* training needs 2"):
+    with pytest.raises(DataError, match=r"split 'train' has 1 pair .* training needs 2"):
         train("angular", one, tmp_path / "run", sets=[*SHORT, "text.min_count=1"], quiet=True)
 
 

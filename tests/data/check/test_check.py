@@ -192,7 +192,7 @@ def test_numbers_json_has_no_word_for(tmp_path: Path) -> None:
     )
     report = check(pairs, CheckSettings(near_texts=False))
     lost = [(p.line, p.detail) for p in report.by_code()["number-lost"]]
-    assert lost == [(2, "'score' in 2 rows"), (3, "'list' in 1 rows"), (1, "'struct' in 1 rows")]
+    assert lost == [(2, "'score' in 2 rows"), (3, "'list' in 1 row"), (1, "'struct' in 1 row")]
     assert report.usable == 3
     fix(pairs, report, tmp_path / "fixed")
     lines = (tmp_path / "fixed" / "pairs.jsonl").read_bytes().splitlines()

@@ -138,7 +138,7 @@ def test_missing_weights_are_refused(tmp_path: Path, pixels: np.ndarray) -> None
     weights = load_file(folder / "model.safetensors")
     lost = next(name for name in weights if "layer" in name)
     save_file({k: v for k, v in weights.items() if k != lost}, folder / "model.safetensors")
-    with pytest.raises(DataError, match="1 weights are missing"):
+    with pytest.raises(DataError, match="1 weight is missing"):
         backbone(str(folder)).encode(pixels, "pooled")
 
 
