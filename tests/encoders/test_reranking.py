@@ -3,10 +3,10 @@ from __future__ import annotations
 import pairwise
 import pytest
 import torch
-from test_scorers import made
+from test_part_scorers import made
 
 from trope.encoders import compare
-from trope.encoders.model import join
+from trope.encoders.joining import join
 from trope.encoders.reranking import candidates, rerank
 from trope.errors import DataError
 from trope.views import Encoded

@@ -17,6 +17,7 @@ from trope.encoders import HeadSettings, ImageSettings, Plan, TextSettings
 from trope.encoders.bert import refuse_other_sizes, start_layers
 from trope.encoders.boxes import grid_boxes, with_area
 from trope.encoders.content import Content
+from trope.encoders.joining import packed
 from trope.encoders.settings import TransformerSettings
 from trope.encoders.sharing import Sharing
 from trope.encoders.states import GruStates
@@ -54,11 +55,13 @@ def test_an_item_does_not_depend_on_padding_or_on_its_batch(encoder: str, vector
     plan = replace(PLAN, head=head, text=replace(PLAN.text, encoder=encoder))
     tower = plan.model(0).double().eval().text
     ids, lengths = texts(3, 9, 1, 5)
-    mean, *_, logits, _, _ = tower(ids, lengths)
+    whole = packed(tower(ids, lengths))
+    assert whole.logits is not None
     for row, size in enumerate(lengths.tolist()):
-        alone = tower(ids[row : row + 1, :size], lengths[row : row + 1])
-        assert torch.allclose(alone[0][0], mean[row], atol=1e-12)
-        assert torch.allclose(alone[3][0], logits[row], atol=1e-12)
+        alone = packed(tower(ids[row : row + 1, :size], lengths[row : row + 1]))
+        assert alone.logits is not None
+        assert torch.allclose(alone.mean[0], whole.mean[row], atol=1e-12)
+        assert torch.allclose(alone.logits[0], whole.logits[row], atol=1e-12)
 
 
 def test_the_order_of_words_counts_and_that_of_regions_does_not() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -38,8 +39,6 @@ class Tuned(Pretrained):
         self.std: Tensor
         self.register_buffer("mean", torch.tensor(want[0]), persistent=False)
         self.register_buffer("std", torch.tensor(want[1]), persistent=False)
-        self.grid: Tensor
-        self.register_buffer("grid", grid_boxes(side), persistent=False)
         self.dropout, self.size = nn.Dropout(dropout), chosen.size
         self.whole = self.part = self._tried()
 
@@ -47,7 +46,8 @@ class Tuned(Pretrained):
         """Content of pictures given as 8-bit RGB values."""
         cells = self._cells(self.network, self._prepared(pixels))
         parts = cells if self.side == GRID else outputs.coarser(cells, self.side)
-        boxes = self.grid.expand(len(parts), -1, -1)
+        side = math.isqrt(parts.shape[1])  # of small pictures the map has fewer cells
+        boxes = grid_boxes(side).to(parts).expand(len(parts), -1, -1)
         return drop_channels(self.dropout, Content(cells.mean(dim=1), parts, boxes=boxes))
 
     def _prepared(self, pixels: UInt8[Tensor, "n size size 3"]) -> Float[Tensor, "n 3 size size"]:
