@@ -71,6 +71,29 @@ def test_figures_are_shown_with_interval_and_chance(
     assert f"text to image: {found.value:.1%} come first ({interval}" in told
 
 
+def test_the_demo_ends_with_searches_of_pictures_that_are_new(
+    result: DemoResult, made: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert result.index == made / "index"
+    assert result.indexed is not None
+    assert (result.indexed.images, result.indexed.texts) == (100, 100)
+    by_topic, image = result.searches[:-1], result.searches[-1]
+    assert [search.about for search in by_topic] == ["justice", "hunger", "freedom", ""]
+    for search in result.searches:
+        assert {hit.row["split"] for hit in search.results} == {"test"}
+        assert not any(hit.learned for hit in search.results)
+    assert {hit.modality for hit in image.results} == {"text"}
+    hits = by_topic[0].results
+    assert by_topic[0].right == sum("justice" in hit.row["labels"] for hit in hits)
+    show(result)
+    told = capsys.readouterr().out
+    assert f"“justice”: {by_topic[0].right} of {len(hits)} are about it" in told
+    assert "“justice” minus “hunger”" in told
+    assert all(hit.id in told for hit in hits)
+    again = trope.open_index(made / "index").search("justice", k=5, where="split = 'test'")
+    assert [hit.id for hit in again] == [hit.id for hit in hits]
+
+
 @pytest.mark.parametrize(("low", "said"), [(0.21, "above chance"), (0.19, "not told apart")])
 def test_it_says_whether_chance_would_do_as_well(
     result: DemoResult, low: float, said: str, capsys: pytest.CaptureFixture[str]
