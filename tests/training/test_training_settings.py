@@ -50,7 +50,8 @@ def test_the_lists_of_the_package_fit_every_recipe(name: str, encoder: str) -> N
 
 
 def test_there_is_a_list_for_each_text_encoder() -> None:
-    assert {"always", "gru", "sentence", "sentence-tuned", "senses"} == small_lists().keys()
+    encoders = {"gru", "words", "sentence", "sentence-tuned", "precomputed"}
+    assert {"always", *encoders, "senses"} == small_lists().keys()
 
 
 def test_small_settings_hold_below_their_size_or_when_asked_for(lists: object) -> None:
