@@ -145,7 +145,18 @@ def main(folder: Path) -> None:
         server.wait_started(timeout=STARTING * 1_000)
         asyncio.run(_door(folder / "door", server.listen_port))
     finally:
-        server.stop()
+        _stopped(server.server_proc)
+
+
+def _stopped(process: subprocess.Popen[bytes] | None) -> None:
+    """Ended for sure; the package's own way gives up after three seconds."""
+    if process is not None:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait(60)
 
 
 if __name__ == "__main__":
