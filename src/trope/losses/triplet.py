@@ -7,8 +7,8 @@ With n the size of the batch, the mean of L over a batch is the mean over the n 
 PVSE; both directions added, it is twice Eq. 1 of Thomas & Kovashka (CVPR Workshops 2022), whose
 margin is 0.1. Squared distances of unit vectors are 2 - 2s: a hinge of Eq. 1 of Thomas & Kovashka
 (ECCV 2020) with margin 2m is twice one of these. Hardest negatives: Faghri et al. (BMVC 2018),
-whose margin is 0.2. From scores that are still near to each other the hardest negative may push all
-of them together, where they stay: the loss is then 2m for good. So the first steps may count all
+whose margin is 0.2. Where scores are still near to each other the hardest negative may push all of
+them together, where they stay: the loss is then 2m for good. So the first steps may count all
 negatives, as in VSE∞ (Chen et al., CVPR 2021).
 """
 
