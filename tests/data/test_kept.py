@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import trope
 from pictures import jpeg
-from trope.checkpoints import Checkpoint
+from trope.checkpoints import FILE as MODEL
+from trope.checkpoints import save_model
 from trope.data.kept import FILE, Recognized, keep_splits, with_kept_splits
 from trope.data.pairs import Pairs
 from trope.data.splits import SplitPlan, split
@@ -287,9 +288,7 @@ def test_a_file_with_the_bytes_of_one_that_was_trained_on(tmp_path: Path, there:
     assert with_kept_splits(tmp_path / FILE, pairs, PLAN)[1] == Recognized(2, 2)
 
 
-def test_other_pictures_in_the_same_files_are_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_pictures_in_the_same_files_are_told(tmp_path: Path) -> None:
     data, run = tmp_path / "data", tmp_path / "run"
     painted(data, ["0.jpg", "1.jpg"])
     pairs = opened(data, [TRAINED, TESTED])
@@ -297,8 +296,7 @@ def test_other_pictures_in_the_same_files_are_told(
     keep_splits(run / FILE, pairs)
     text, head = TextSettings(words=2, hidden=2), HeadSettings(size=2)
     plan = Plan(ImageSettings(backbone="precomputed"), text, head, image_size=2, words=("text",))
-    model = Checkpoint(plan.model(0), plan, {"run": {"data": pairs.fingerprint}})
-    monkeypatch.setattr("trope.evaluation.runs.load_model", lambda _: model)
+    save_model(run / MODEL, plan.model(0), plan, {"run": {"data": pairs.fingerprint}})
     assert open_run(run, data)[1] == ()
     (data / "1.jpg").write_bytes(jpeg((0, 255, 0)))
     source, said = open_run(run, data)

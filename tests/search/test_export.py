@@ -20,6 +20,7 @@ import trope
 from trope.checkpoints import load_model
 from trope.embedder import Embedder
 from trope.encoders.gru import Gru
+from trope.encoders.heads import head
 from trope.encoders.model import Tower
 from trope.encoders.settings import HeadSettings, TextSettings
 from trope.errors import TropeError, UsageError
@@ -64,7 +65,9 @@ def test_the_unpacked_gru_gives_what_the_packed_one_gives(seed: int, both: bool,
     settings = TextSettings(words=5, hidden=6, bidirectional=both)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        tower = Tower(Gru(20, settings), HeadSettings(size=4, senses=k)).double().eval()
+        gru = Gru(20, settings)
+        made_head = head(gru.whole, gru.part, HeadSettings(size=4, senses=k))
+        tower = Tower(gru, made_head).double().eval()
     lengths = torch.from_numpy(random.integers(0, 8, 6))
     longest = max(int(lengths.max()), 1)
     ids = torch.from_numpy(random.integers(1, 20, (6, longest)))

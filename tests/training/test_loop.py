@@ -241,5 +241,5 @@ def test_too_few_components_for_a_validation_split_are_told(
     rows = [json.loads(line) for line in (data / "pairs.jsonl").read_text().splitlines()]
     rows = [row | {"split": None, "group": "one story"} for row in rows]
     (data / "pairs.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    with pytest.raises(DataError, match="no row for split 'val': 16 rows are 1 components"):
+    with pytest.raises(DataError, match="no row for split 'val': 16 rows are 1 component"):
         train("angular", data, tmp_path / "run", quiet=True)

@@ -106,7 +106,7 @@ def test_a_checkpoint_holds_the_scorer(run: Path, tmp_path: Path) -> None:
     lost = {name: value for name, value in tensors.items() if name != "scorer.judge.weight"}
     text = json.dumps({**found.description})
     save_file(lost, tmp_path / "model.safetensors", {"description": text})
-    with pytest.raises(DataError, match=r"lacks 1 weights, the first is scorer\.judge\.weight"):
+    with pytest.raises(DataError, match=r"lacks 1 weight, the first is scorer\.judge\.weight"):
         load_model(tmp_path / "model.safetensors")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from errno import ENOENT
 from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, TypeAlias
@@ -162,8 +163,8 @@ def read_part(folder: Path, state: PartState, *, mapped: bool = True) -> Part:
         else:
             graph, nodes = None, np.load(at["vectors"], mmap_mode="r", allow_pickle=False)
     except (KeyError, ValueError, OSError, RuntimeError, pa.ArrowException) as error:
-        if isinstance(error, FileNotFoundError):
-            raise
+        if gone := [path for path in at.values() if not path.exists()]:
+            raise FileNotFoundError(ENOENT, "missing", str(gone[0])) from None
         raise DataError(f"{folder}: damaged, or not made by trope ({error})") from None
     return Part(lines, np.asarray(senses), nodes, dead, graph)
 
