@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from trope.maths import distance, log_one_plus_sum_exp, log_softmax, normalize
+from trope.maths import distance, log_odds, log_one_plus_sum_exp, log_softmax, normalize
 
 sizes = st.tuples(st.integers(1, 5), st.integers(1, 5), st.integers(0, 2**31))
 
@@ -94,3 +94,12 @@ def test_the_distance_has_a_derivative_at_zero_and_takes_rounded_cosines() -> No
     assert found.tolist() == pytest.approx([0.01, 0.01])
     assert cosines.grad is not None
     assert cosines.grad.isfinite().all()
+
+
+def test_odds_give_back_their_scores_and_are_finite_at_the_ends() -> None:
+    scores = torch.rand(50, 4, dtype=torch.float64) * 0.98 + 0.01
+    assert torch.allclose(torch.sigmoid(log_odds(scores)), scores)
+    for kind in (torch.float32, torch.bfloat16):
+        found = log_odds(torch.tensor([0.0, 0.5, 1.0], dtype=kind))
+        assert found.isfinite().all()
+        assert found.tolist() == pytest.approx([-13.8, 0, 13.8], abs=0.1)

@@ -54,5 +54,9 @@ def distance(cosines: Float[Tensor, "*n"]) -> Float[Tensor, "*n"]:
 
 
 def log_odds(scores: Float[Tensor, "*n c"]) -> Float[Tensor, "*n c"]:
-    """The logarithms of the odds of scores from 0 to 1, whose sigmoid gives them back."""
-    return torch.logit(scores.clamp(SUREST, 1 - SUREST))
+    """The logarithms of the odds of scores from 0 to 1, whose sigmoid gives them back.
+
+    In 32 bits at least: with fewer, 1 less a little is 1.
+    """
+    wide = scores.to(torch.promote_types(scores.dtype, torch.float32))
+    return torch.logit(wide.clamp(SUREST, 1 - SUREST))

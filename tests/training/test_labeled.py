@@ -237,6 +237,12 @@ def test_other_parts_of_texts_and_other_points(data: Path, tmp_path: Path, chang
     assert load_model(tmp_path / "run").plan.width == (16 if "vector" in change else 11)
 
 
+def test_fewer_bits(data: Path, tmp_path: Path) -> None:
+    sets = [*SMALL, "training.epochs=1", "training.precision=bf16-mixed"]
+    run = train("sharing-consistency", data, tmp_path / "run", sets=sets, quiet=True)
+    assert 0 < run.progress.history[0]["loss"] < 2
+
+
 def test_frozen_tokens_of_sentences(data: Path, tmp_path: Path) -> None:
     sets = [one for one in SMALL if not one.startswith("text.")]
     sets += ["text.encoder=sentence", "training.epochs=1"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from trope.experiments.label_failures import causes
 from trope.experiments.label_failures.kinds import CLASSES, SUPER, classes
 from trope.experiments.wikipedia import classic
 
+DOCS = Path(__file__).parents[3] / "docs" / "results"
 SETS = [one for one in QUICK if not one.startswith("text.words")] + ["text.words=12"]
 COMMON = ("workers=1", "cut=0", f"sets={json.dumps([*SETS, 'text.min_count=1'])}")
 CASES: dict[str, tuple[str, ...]] = {
@@ -180,6 +182,15 @@ def test_a_stopped_experiment_goes_on(made: dict[str, tuple[Path, Findings]]) ->
 def test_settings_that_cannot_be(tmp_path: Path, name: str, wrong: str) -> None:
     with pytest.raises(UsageError, match=wrong.partition("=")[0]):
         run(name, tmp_path, tmp_path / "out", sets=[wrong])
+
+
+@pytest.mark.parametrize("name", [*CASES, "wikipedia"])
+def test_the_page_of_the_docs_is_what_the_command_writes(name: str) -> None:
+    stored = DOCS / f"{name}.json"
+    if not stored.exists():
+        pytest.skip("not measured yet")
+    page = import_module(f"trope.experiments.{name.replace('-', '_')}.page").page
+    assert page(orjson.loads(stored.read_bytes())) == stored.with_suffix(".md").read_text()
 
 
 def test_they_are_listed_with_their_paper() -> None:
