@@ -51,6 +51,15 @@ def test_it_learns(data: Path, tmp_path: Path, name: str) -> None:
     assert min(found) > 0.6  # chance is 0.2
 
 
+def test_in_sixteen_bits_too(data: Path, tmp_path: Path) -> None:
+    sets = [*SETS, "scorer.name=sgraf", "training.epochs=2", "training.precision=bf16-mixed"]
+    done = train("sgr", data, tmp_path / "run", sets=sets, quiet=True)
+    history = done.progress.history
+    assert history[1]["loss"] < history[0]["loss"]
+    weights, _ = read_tensors(tmp_path / "run" / "model.safetensors")
+    assert {value.dtype for value in weights.values()} == {torch.float32}
+
+
 def test_all_that_is_learned_has_a_gradient(data: Path) -> None:
     settings = resolve(load_recipe("sgr"), [*SETS, "scorer.name=sgraf"], 100)
     task = prepare(trope.open(data), settings, 0)
@@ -174,10 +183,12 @@ def test_what_does_not_go_with_a_scorer_is_refused(data: Path) -> None:
     for change, why in {
         "loss={name='angular'}": "loss 'angular' adds points",
         "head.senses=2": "set head.senses=1",
+        "weight.name=hubs": "weight 'hubs' compares",
         "scorer.name=sgg": "no scorer 'sgg'",
         "scorer.sise=3": "no option 'sise'",
     }.items():
-        recipe = replace(load_recipe("sgr"), loss={"name": "triplet"}, small=())
+        loss = {"name": "hal" if "hubs" in change else "triplet"}
+        recipe = replace(load_recipe("sgr"), loss=loss, small=())
         with pytest.raises(UsageError, match=why):
             prepare(pairs, resolve(recipe, [*SETS[:-1], change], 100), 0)
 

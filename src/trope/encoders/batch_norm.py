@@ -9,7 +9,7 @@ were padded, nor on how a batch is spread. torch's own synchronized form is for 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Bool, Float
@@ -17,6 +17,13 @@ from torch import Tensor, distributed, nn
 from torch.distributed.nn.functional import all_reduce
 
 EPSILON, MOMENTUM = 1e-5, 0.1
+
+
+class Statistics(NamedTuple):
+    """Of each channel."""
+
+    mean: Float[Tensor, " c"]
+    variance: Float[Tensor, " c"]
 
 
 class BatchNorm(nn.Module):
@@ -35,24 +42,28 @@ class BatchNorm(nn.Module):
         self, values: Float[Tensor, "*n c"], present: Bool[Tensor, "*n"] | None = None
     ) -> Float[Tensor, "*n c"]:
         """Normalized values; what is not present means nothing."""
+        known = None
         if self.training:
-            self.observe(values.flatten(0, -2) if present is None else values[present])
-        return self.applied(values)
+            known = self.observed(values.flatten(0, -2) if present is None else values[present])
+        return self.applied(values, known)
 
-    def observe(self, values: Float[Tensor, "items c"]) -> None:
-        """Take mean and variance from a batch, with gradients, and remember them."""
+    def observed(self, values: Float[Tensor, "items c"]) -> Statistics:
+        """Mean and variance of a batch, with gradients; they are remembered too."""
+        values = values.to(self.weight.dtype)  # sums of 16 bits would be no sums
         count = _over_processes(values.new_tensor(float(len(values)))).clamp(min=1)
         mean = _over_processes(values.sum(dim=0)) / count
         variance = _over_processes((values - mean).square().sum(dim=0)) / count
-        self._batch = mean, variance
         with torch.no_grad():
             unbiased = variance * (count / (count - 1).clamp(min=1))
-            self.running_mean.lerp_(mean.to(self.running_mean.dtype), MOMENTUM)
-            self.running_var.lerp_(unbiased.to(self.running_var.dtype), MOMENTUM)
+            self.running_mean.lerp_(mean, MOMENTUM)
+            self.running_var.lerp_(unbiased, MOMENTUM)
+        return Statistics(mean, variance)
 
-    def applied(self, values: Float[Tensor, "*n c"]) -> Float[Tensor, "*n c"]:
-        """By what was observed last, or in use by what was remembered."""
-        mean, variance = self._batch if self.training else (self.running_mean, self.running_var)
+    def applied(
+        self, values: Float[Tensor, "*n c"], known: Statistics | None
+    ) -> Float[Tensor, "*n c"]:
+        """By the statistics of a batch, or by those remembered."""
+        mean, variance = known or Statistics(self.running_mean, self.running_var)
         scale = self.weight * (variance + EPSILON).rsqrt()
         return (values - mean) * scale + self.bias
 

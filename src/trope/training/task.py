@@ -32,6 +32,7 @@ from trope.training.optimizer import groups
 from trope.training.pictures import usable
 from trope.training.settings import Recipe
 from trope.weights import WEIGHTS, Density, Weight, density
+from trope.weights.hubs import Hubs
 from trope.wording import counted
 
 NEAR = frozenset({"near-image", "near-text"})
@@ -158,6 +159,10 @@ def refuse_unscored(settings: Recipe) -> None:
         raise UsageError(
             f"scorer '{name}': loss '{loss}' adds points of images and texts, and does not ask "
             "for scores; take triplet, hal, infonce or siglip"
+        )
+    if isinstance(build_weight(settings), Hubs):
+        raise UsageError(
+            f"scorer '{name}': weight 'hubs' compares a batch with all other pairs by their points"
         )
 
 

@@ -35,9 +35,13 @@ def aligned(
     bias: Float[Tensor, " s"],
     temperature: float,
 ) -> Float[Tensor, "n c l s"]:
-    """z of all words with all images; padding is zeros, changes nothing and gets no meaning."""
+    """z of all words with all images; padding is zeros, changes nothing and gets no meaning.
+
+    In the precision of the weights, whatever the rest of a model computes in.
+    """
     function: Any = _Aligned.apply
-    return torch.as_tensor(function(regions, words, weight, bias, temperature))
+    with torch.autocast(regions.device.type, enabled=False):
+        return torch.as_tensor(function(regions, words, weight, bias, temperature))
 
 
 class _Aligned(torch.autograd.Function):

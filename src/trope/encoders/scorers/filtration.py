@@ -4,9 +4,8 @@
 
 over the similarity vectors of a pair. Statistics of the batch norm are those of all pairs and words
 of a batch; in the released code, which takes texts one by one, they are of one text with all
-images. SGRAF is the mean of the scores of
-SGR and SAF: the paper's of two models trained apart, here of two scorers on the same encoders,
-trained together.
+images. SGRAF is the mean of the scores of SGR and SAF: the paper's of two models trained apart,
+here of two scorers on the same encoders, trained together.
 """
 
 from __future__ import annotations
@@ -59,13 +58,14 @@ class Filtration(Scorer):
         """In training the batch norm comes to know all pairs before it weighs any."""
         if not self.training:
             return found
-        known = list(found)
-        self.norm.observe(torch.cat([self._logits(nodes)[_real(nodes)] for _, nodes in known]))
-        return known
+        blocks = list(found)
+        logits = [self._logits(nodes)[_real(nodes)] for _, nodes in blocks]
+        known = self.norm.observed(torch.cat(logits))
+        return [(block, nodes._replace(known=known)) for block, nodes in blocks]
 
     def read(self, nodes: Nodes) -> Float[Tensor, "n c s"]:
         """The sum of what matters."""
-        weights = torch.sigmoid(self.norm.applied(self._logits(nodes)))
+        weights = torch.sigmoid(self.norm.applied(self._logits(nodes), nodes.known))
         weights = weights.masked_fill(~nodes.present[:, :, None], 0)
         weights = weights / weights.sum(dim=2, keepdim=True).clamp(min=SHORTEST)
         return normalize((weights.transpose(2, 3) @ nodes.vectors).squeeze(2))

@@ -4,10 +4,10 @@
     s_0 = normalize(W' |g - h|² + b')              global vectors of image and text
     score = sigmoid(w · read(s_0 ... s_L) + b)
 
-Diao et al. (AAAI 2021). Pairs are compared in blocks, texts of like
-length together, without a loop over texts. Pairs times words times dimensions is never held but for
-a block of 4 · `blocks.NUMBERS` bytes, a few times over; for the way back training keeps pairs times
-words times a few vectors of `size` for each step, and a number for each region.
+Diao et al. (AAAI 2021). Pairs are compared in blocks, texts of like length together, without a loop
+over texts. Pairs times words times dimensions is never held but for a block of 4 · `blocks.NUMBERS`
+bytes, a few times over; for the way back training keeps pairs times words times a few vectors of
+`size` for each step, and a number for each region.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from trope.encoders.batch_norm import Statistics
 from trope.encoders.heads import xavier
 from trope.encoders.scorers.alignment import aligned
 from trope.encoders.scorers.blocks import Block, in_blocks, locals_of
@@ -29,10 +30,14 @@ from trope.views import Encoded
 
 
 class Nodes(NamedTuple):
-    """Similarity vectors of pairs, the global one first; those of padding mean nothing."""
+    """Similarity vectors of pairs, the global one first; those of padding mean nothing.
+
+    `known` are statistics of all pairs of a batch, where a scorer in training needs them.
+    """
 
     vectors: Float[Tensor, "n c nodes s"]
     present: Bool[Tensor, "c nodes"]
+    known: Statistics | None = None
 
 
 Compared: TypeAlias = tuple[Block, Nodes]
