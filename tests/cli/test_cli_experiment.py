@@ -8,6 +8,7 @@ import orjson
 import pytest
 
 from trope.cli import main
+from trope.errors import TropeError
 from trope.experiments import EXPERIMENTS
 
 
@@ -75,3 +76,20 @@ def test_an_experiment_runs_and_prints_one_document(
     assert document == orjson.loads((out / "results.json").read_bytes()) | {
         "provenance": document["provenance"]
     }
+
+
+def test_seeds_are_a_setting_with_an_option_of_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[list[str]] = []
+
+    def note(name: str, data: Path, out: Path, sets: list[str]) -> None:
+        asked.append(sets)
+        raise TropeError("enough")
+
+    monkeypatch.setattr("trope.cli.experiment.run", note)
+    plain = ("experiment", "complementary", "--data", str(tmp_path), "--out", str(tmp_path / "o"))
+    call(capsys, *plain, "--set", "rows=9", "--seeds", "4")
+    call(capsys, *plain)
+    assert asked == [["rows=9", "seeds=4"], []]
+    assert call(capsys, *plain, "--seeds", "0")[0] == 2

@@ -19,11 +19,15 @@ def command(
     out: Annotated[
         Path, typer.Option("--out", help="For tables, plot and page; keeps to its settings.")
     ],
+    seeds: Annotated[
+        int | None, typer.Option("--seeds", min=1, help="How often each is done; as --set seeds=.")
+    ] = None,
     json: Json = False,
     sets: Sets = None,
 ) -> None:
     """Make a table or figure of a paper; a run that was stopped goes on where it was."""
-    findings = run(name, data, out, sets=sets or ())
+    often = [] if seeds is None else [f"seeds={seeds}"]
+    findings = run(name, data, out, sets=[*(sets or ()), *often])
     if json:
         print_json(orjson.loads((out / "results.json").read_bytes()))
         return

@@ -14,8 +14,8 @@ from trope import config
 from trope.errors import UsageError
 from trope.experiments import Findings, run
 from trope.experiments.complementary import EVEN, OWN, RECIPES, SCALED, Complementary
-from trope.experiments.complementary.page import page
-from trope.experiments.complementary.study import _pairs
+from trope.experiments.complementary.page import _taken, page
+from trope.experiments.complementary.study import _pairs, _variants
 from trope.training import load_recipe, recipe_names, resolve
 from trope.training.settings import WORDS_ONLY
 from trope.training.task import build_weight
@@ -115,7 +115,9 @@ def test_weightings_differ_from_their_base_as_the_page_says() -> None:
         found = config.plain(resolve(load_recipe(name), [], 100))
         if any(found[part] != base[part] for part in base if part not in {*WORDS_ONLY, "weight"}):
             others.add(name)
-    assert others == {"infonce", "hal", "mithun", "pvse-neighborhoods-triplet"}
+    assert others == {
+        "infonce", "hal", "mithun", "neighborhoods", "pvse-neighborhoods-triplet",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -124,8 +126,16 @@ def test_weightings_differ_from_their_base_as_the_page_says() -> None:
         (['recipes=["hal"]'], "recipes must have pvse"),
         (['own={"pvse"=[]}'], "'pvse' is a recipe"),
         (["ways=1"], "ways at least 2"),
+        (["rows=-1"], "rows at least 0"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(sets: list[str], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         config.override(Complementary(), sets)
+
+
+def test_fewer_training_rows_are_taken_by_every_run_and_told() -> None:
+    settings = config.override(Complementary(), ["rows=40", 'recipes=["pvse"]'])
+    assert {variant.rows for variant in _variants("sentence", settings)} == {40}
+    assert "1,200" in _taken(1_200)
+    assert _taken(0) == ""

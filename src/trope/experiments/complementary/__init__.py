@@ -12,6 +12,7 @@ from trope.experiments.spec import Experiment, Findings
 RECIPES = (
     "infonce",
     "pvse",
+    "neighborhoods",
     "pvse-neighborhoods-triplet",
     "hal",
     "mithun",
@@ -38,15 +39,17 @@ class Complementary:
     """What is trained, how often, and on which split it is measured.
 
     `own` are changes of `pvse`, by name: weights that no paper has. `sets` are changes of every
-    run, like `--set` of `trope train`: `head.senses=1` leaves PVSE's senses out. `ways` is the
-    size of a task. `least` is the smallest difference that matters. Without `workers` there is one
-    a core. With `finished` nothing is trained: the page is made of the seeds that are finished.
+    run, like `--set` of `trope train`: `head.senses=1` leaves PVSE's senses out. `rows` are
+    training rows (0: all), `ways` is the size of a task. `least` is the smallest difference that
+    matters. Without `workers` there is one a core. With `finished` nothing is trained: the page is
+    made of the seeds that are finished.
     """
 
     recipes: tuple[str, ...] = RECIPES
     own: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: dict(OWN))
     encoders: tuple[Literal["sentence", "gru", "sentence-tuned"], ...] = ("sentence",)
     seeds: int = 10
+    rows: int = 0
     ways: int = 5
     split: Literal["test", "val"] = "test"
     least: float = 0.01
@@ -63,8 +66,10 @@ class Complementary:
             raise ValueError(f"recipes must have {BASE}: the others are compared with it")
         if taken := set(self.own) & set(self.recipes):
             raise ValueError(f"own: '{min(taken)}' is a recipe; choose another name")
-        if self.seeds < 1 or self.workers < 0 or self.ways < 2:
-            raise ValueError("seeds must be at least 1, workers at least 0, ways at least 2")
+        if self.seeds < 1 or min(self.workers, self.rows) < 0 or self.ways < 2:
+            raise ValueError(
+                "seeds must be at least 1, workers and rows at least 0, ways at least 2"
+            )
         if not 0 <= self.least < 1:
             raise ValueError(f"least must be at least 0 and below 1, found {self.least}")
 

@@ -28,11 +28,16 @@ def page(results: Results) -> str:
         others=results["ways"] - 1,
         least=points(settings["least"]),
         comparisons=len(pairs),
+        taken=_taken(settings["rows"]),
         changes=_changes(settings["sets"]),
         own=_own(settings["own"]),
         shows=_shows(results),
         tables="\n".join(table.markdown() for table in tables(results)),
     )
+
+
+def _taken(rows: int) -> str:
+    return f" Of the training rows {rows:,} were taken." if rows else ""
 
 
 def _changes(sets: list[str]) -> str:

@@ -38,9 +38,12 @@ def run(data: Path, parts: Path, settings: Complementary) -> Findings:
 
 def _variants(encoder: str, settings: Complementary) -> list[Variant]:
     every = (f"text.encoder={encoder}", *settings.sets)
-    given = [Variant(_name(recipe, encoder), recipe, every) for recipe in settings.recipes]
+    rows = settings.rows
+    given = [
+        Variant(_name(recipe, encoder), recipe, every, rows=rows) for recipe in settings.recipes
+    ]
     own = [
-        Variant(_name(name, encoder), BASE, (*every, *changes))
+        Variant(_name(name, encoder), BASE, (*every, *changes), rows=rows)
         for name, changes in settings.own.items()
     ]
     return given + own
