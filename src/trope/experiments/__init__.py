@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from trope.experiments.complementary import EXPERIMENT as COMPLEMENTARY
+from trope.experiments.complementary_overview import EXPERIMENT as COMPLEMENTARY_OVERVIEW
 from trope.experiments.consistency import EXPERIMENT as CONSISTENCY
 from trope.experiments.daa import DATA_RATIO
 from trope.experiments.daa import EXPERIMENT as DAA
@@ -23,6 +24,7 @@ from trope.experiments.wrong_pairs import EXPERIMENT as WRONG_PAIRS
 
 EXPERIMENTS: dict[str, Experiment] = {
     "complementary": COMPLEMENTARY,
+    "complementary-overview": COMPLEMENTARY_OVERVIEW,
     "daa": DAA,
     "data-ratio": DATA_RATIO,
     "consistency": CONSISTENCY,

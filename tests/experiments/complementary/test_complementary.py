@@ -59,6 +59,7 @@ def test_every_weighting_is_compared_with_the_unweighted(made: tuple[Path, Findi
         ("ess", "pvse"),
         ("ess, permuted", "pvse"),
         ("ess", "ess, permuted"),
+        ("diversity", "mithun"),
     ]
     assert {"image", "text", "within"}.isdisjoint(found["recipes"]["pvse"])
 

@@ -27,6 +27,14 @@ RECIPES = (
 )
 BASE, MODERN, EVEN = "pvse", "infonce", "uniform-lambda"
 SCALED = ("random-weights", "discrepancy", "diversity", "combined-val", "combined-stats")  # by λ
+CLAIMED = (  # by the paper: left before right
+    ("diversity", "discrepancy"),  # where texts do not describe; the other way where they do
+    ("combined-val", "diversity"),
+    ("combined-val", "discrepancy"),
+    ("diversity", "hal"),
+    ("diversity", "mithun"),
+    ("diversity", "amrani"),
+)
 OWN: Mapping[str, tuple[str, ...]] = {
     "ess": ("weight.name=ess",),
     "ess, permuted": ("weight.name=ess", "weight.permuted=true"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from trope.experiments.complementary import BASE, EVEN, MODERN, SCALED, Complementary
+from trope.experiments.complementary import BASE, CLAIMED, EVEN, MODERN, SCALED, Complementary
 from trope.experiments.complementary.figures import panels, tables
 from trope.experiments.complementary.page import page
 from trope.experiments.runs import Measure, Series, Variant, contrast, described, train_all
@@ -68,12 +68,13 @@ def _encoder(found: Series, encoder: str, settings: Complementary) -> dict[str, 
 
 
 def _pairs(names: list[str]) -> list[tuple[str, str]]:
-    """All against the unweighted model, and each against its controls.
+    """All against the unweighted model, each against its controls, and what the paper claims.
 
-    These are equal weights of the same λ, and the same weights permuted.
+    Controls are equal weights of the same λ, and the same weights permuted.
     """
     faced = [(name, BASE) for name in names if name not in (BASE, MODERN)]
     modern = [(BASE, MODERN)] if MODERN in names else []
     even = [(name, EVEN) for name in SCALED if {name, EVEN} <= set(names)]
     permuted = [(name, name + PERMUTED) for name in names if name + PERMUTED in names]
-    return modern + faced + even + permuted
+    claimed = [pair for pair in CLAIMED if set(pair) <= set(names)]
+    return modern + faced + even + permuted + claimed
