@@ -45,12 +45,15 @@ class Embedder:
         """The length of a vector."""
         return self.checkpoint.plan.width
 
-    def texts(self, texts: Sequence[str], batch: int = BATCH) -> Encoded:
-        """Where the model puts texts; one without a known word is all zeros."""
+    def texts(self, texts: Sequence[str], batch: int = BATCH, *, parts: bool = False) -> Encoded:
+        """Where the model puts texts; one without a known word is all zeros.
+
+        With `parts`, what it compares them by too, where that is their parts.
+        """
         tower, plan = self.checkpoint.model.text, self.checkpoint.plan
-        parts = self._batches(listed(texts, "texts"), batch)
-        made = [(text_inputs(plan, part), len(part)) for part in parts]
-        return join([encode(tower, some, np.arange(count), parts=False) for some, count in made])
+        several = self._batches(listed(texts, "texts"), batch)
+        made = [(text_inputs(plan, some), len(some)) for some in several]
+        return join([encode(tower, some, np.arange(count), parts=parts) for some, count in made])
 
     def unknown(self, texts: Sequence[str]) -> list[str]:
         """Texts of which a model that has learned its own words knows none."""
@@ -62,15 +65,17 @@ class Embedder:
             text for text in texts if not known & {*tokenize(prepare(text, plan.text.preparation))}
         ]
 
-    def images(self, images: Sequence[Picture], batch: int = BATCH) -> Encoded:
+    def images(
+        self, images: Sequence[Picture], batch: int = BATCH, *, parts: bool = False
+    ) -> Encoded:
         """Where the model puts pictures; one that cannot be decoded is refused."""
         tower, plan = self.checkpoint.model.image, self.checkpoint.plan
-        parts = []
+        found = []
         for some in self._batches(listed(images, "images"), batch):
             pixels = np.stack([self._pixels(picture) for picture in some])
             inputs = image_inputs(plan, pixels)
-            parts.append(encode(tower, inputs, np.arange(len(some)), parts=False))
-        return join(parts)
+            found.append(encode(tower, inputs, np.arange(len(some)), parts=parts))
+        return join(found)
 
     def encode(
         self,

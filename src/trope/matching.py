@@ -92,6 +92,11 @@ def variance(items: Encoded) -> Float[Tensor, " n"]:
     return (2 * items.log_sigma).exp().sum(dim=1)
 
 
+def spread(items: Encoded) -> Float[Tensor, " n"]:
+    """How far from its mean the samples of an item lie: √ Σ σ²; means are at most 2 apart."""
+    return variance(items).sqrt()
+
+
 def uncertainty(items: Encoded) -> Float[Tensor, " n"]:
     """How spread out an item is: the mean of its log σ."""
     assert items.log_sigma is not None, "items without a spread"

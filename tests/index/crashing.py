@@ -1,8 +1,9 @@
-"""Run as a program: changes of an index by processes that die at their n-th file operation.
+"""Run as a program: changes of indexes by processes that die at their n-th file operation.
 
-For every n from the first on: a fresh copy of an index, a child that changes it and dies by SIGKILL
-at its n-th operation inside the folder, then a look at what is there. One process forks them all,
-so that nothing is imported anew. Prints what each look has found, as JSON.
+For every change of an index and every n from the first on: a fresh copy of the index, a child that
+changes it and dies by SIGKILL at its n-th operation inside the folder, then a look at what is
+there. One process forks them all, so that nothing is imported anew. Prints what each look has found
+as JSON, by index and change.
 """
 
 from __future__ import annotations
@@ -17,18 +18,20 @@ from pathlib import Path
 
 import faiss
 import numpy as np
-from index_samples import LOCAL, items, made
+from index_samples import LOCAL, details, items, made
 
 from trope.errors import TropeError
 from trope.index import Engine, open_engine
 from trope.index.folder import read_state, verified
 
-OPERATIONS = {"open", "os.rename", "os.remove", "os.mkdir", "os.truncate", "os.link"}
+OPERATIONS = {"os.rename", "os.remove", "os.mkdir", "os.truncate", "os.link"}
 OLD, NEW = items(40), items(12, seed=1, start=35)  # five of them are replaced
+PARTS = details(40), details(12, seed=1)
+TRIED = (("flat", "add"), ("graph", "add"), ("graph", "remove-few"), ("graph", "remove-many"))
 
 
 def add(index: Engine) -> None:
-    index.add(*NEW)
+    index.add(*NEW, details=PARTS[1])
 
 
 def remove_few(index: Engine) -> None:
@@ -46,13 +49,20 @@ CHANGES: dict[str, Callable[[Engine], None]] = {
 }
 
 
+def changes(event: str, arguments: tuple[object, ...]) -> bool:
+    """Whether an operation changes what is on the disk: a death before another changes nothing."""
+    if event != "open":
+        return event in OPERATIONS
+    return bool(int(arguments[2]) & (os.O_WRONLY | os.O_RDWR | os.O_CREAT))  # type: ignore[call-overload]
+
+
 def deadly(folder: Path, last: int) -> None:
-    """From now on, die at the n-th operation on a file of the folder."""
+    """From now on, die at the n-th operation that changes a file of the folder."""
     count = 0
 
     def hook(event: str, arguments: tuple[object, ...]) -> None:
         nonlocal count
-        if event in OPERATIONS and str(arguments[0]).startswith(str(folder)):
+        if changes(event, arguments) and str(arguments[0]).startswith(str(folder)):
             count += 1
             if count == last:
                 os.kill(os.getpid(), signal.SIGKILL)
@@ -80,15 +90,26 @@ def look(folder: Path) -> object:
             verified(folder, file, again=True)
         index = open_engine(folder)
         found = index.nearest(OLD[1][:3], 60, "image")
-        return [sorted(filter(None, names)) for names in found.ids.tolist()]
+        names = [sorted(filter(None, names)) for names in found.ids.tolist()]
+        parts = index.get(names[0]).details
+        assert parts is not None
+        return [names, [rows.tolist() for rows in parts.rows()]]
     except TropeError as error:
         return f"{type(error).__name__}: {error}"
 
 
-def main(home: Path, name: str, change: str) -> None:
+def main(home: Path) -> None:
     faiss.omp_set_num_threads(1)
     os.fsync = lambda _: None  # no power is cut here, and it takes most of the time
-    made(home / "before", LOCAL[name]).add(*OLD)
+    found = {
+        f"{name} {change}": tried(home / name / change, name, change) for name, change in TRIED
+    }
+    sys.stdout.write(json.dumps(found))
+
+
+def tried(home: Path, name: str, change: str) -> list[object]:
+    """What is there after each death, until none comes any more."""
+    made(home / "before", LOCAL[name], details="locals").add(*OLD, details=PARTS[0])
     shutil.copytree(home / "before", home / "after")
     CHANGES[change](open_engine(home / "after"))
     old, new, found = look(home / "before"), look(home / "after"), []
@@ -105,7 +126,7 @@ def main(home: Path, name: str, change: str) -> None:
         shutil.rmtree(folder)
         if not died:
             break
-    sys.stdout.write(json.dumps(found))
+    return found
 
 
 def _named(folder: Path) -> set[str]:
@@ -114,4 +135,4 @@ def _named(folder: Path) -> set[str]:
 
 if __name__ == "__main__":
     np.seterr(all="raise")
-    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3])
+    main(Path(sys.argv[1]))

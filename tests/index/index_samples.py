@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 from trope.index import Engine, IndexSettings, State, create
+from trope.index.details import Details, Kind, one_after_another
 from trope.index.items import KEY, MODALITY, PLACE, image_key, text_key
 
 SIZE = 8
+# For programs that tests start: what they import lies here, and where the test's own does.
+PATHS = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
+ENVIRONMENT = os.environ | {"PYTHONPATH": PATHS, "OMP_NUM_THREADS": "1"}
 LOCAL = {
     "exact": IndexSettings(engine="exact"),
     "flat": IndexSettings(engine="faiss"),
@@ -48,10 +54,19 @@ def items(count: int, senses: int = 1, seed: int = 0, start: int = 0, kind: str 
     return ids, unit(random, count, senses, SIZE), lines(ids)
 
 
-def made(folder: Path, settings: IndexSettings, senses: int = 1) -> Engine:
+def details(count: int, seed: int = 0, kind: Kind = "locals") -> Details:
+    """What a scorer needs of so many items: parts, as many as each has."""
+    random = np.random.default_rng(seed)
+    counts = random.integers(1, 5, count) if kind == "locals" else np.ones(count, np.int64)
+    rows = random.integers(-9, 9, (int(counts.sum()), SIZE))
+    numbers = np.int16 if kind == "locals" else np.float32
+    return one_after_another(kind, [rows.astype(numbers)], counts)
+
+
+def made(folder: Path, settings: IndexSettings, senses: int = 1, details: Kind = "") -> Engine:
     """An index without items."""
     folder.mkdir(parents=True, exist_ok=True)
-    return create(folder, State(SIZE, senses, settings=settings))
+    return create(folder, State(SIZE, senses, details, settings=settings))
 
 
 def best(queries: np.ndarray, vectors: np.ndarray) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from index_samples import items, made
+from index_samples import ENVIRONMENT, items, made
 
 from trope.errors import DataError, TropeError, UsageError
 from trope.index import IndexSettings, milvus, open_engine
@@ -95,9 +94,8 @@ def test_a_killed_process_leaves_the_old_state_or_the_new_one(
     index, old = made(tmp_path, milvus), items(40)
     index.add(*old)
     new = {*old[0], *(f"image:r{i}" for i in range(35, 3_035))}
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-c", WRITER, str(tmp_path)]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as writer:
+    with subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True) as writer:
         assert writer.stdout is not None
         assert writer.stdout.readline() == "ready\n"
         time.sleep(0.4)

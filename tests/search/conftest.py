@@ -36,6 +36,19 @@ def pictured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
+@pytest.fixture(scope="session")
+def scored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Runs of models that compare pictures with texts themselves, and the data they know."""
+    home = tmp_path_factory.mktemp("scored")
+    write(home / "data", 40)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TROPE_CACHE", str(home / "cache"))
+        for recipe in ("pcme", "sgr"):
+            sets = [*QUICK, "image.grid=2", "training.epochs=3"]
+            train(recipe, home / "data", home / recipe, sets=sets, quiet=True)
+    return home
+
+
 @pytest.fixture
 def index(home: Path, tmp_path: Path) -> Index:
     """An index of the data by the model with one sense."""

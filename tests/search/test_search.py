@@ -18,7 +18,7 @@ from trope.evaluation.runs import RunSource
 from trope.maths import normalize
 from trope.search import Index, open_index
 from trope.search.explaining import matched
-from trope.search.ranking import as_encoded
+from trope.search.ranking import from_vectors
 from trope.similarity import similarity
 from trope.views import Encoded
 
@@ -169,9 +169,9 @@ def test_a_reranker_puts_the_candidates_in_its_own_order(index: Index, home: Pat
 
 def test_vectors_of_an_index_are_what_the_model_gave() -> None:
     points = normalize(torch.randn(4, 3, 6, generator=torch.Generator().manual_seed(0)))
-    whole = as_encoded(points.numpy())
+    whole = from_vectors(points.numpy())
     torch.testing.assert_close(whole.mean, normalize(points.sum(dim=1)))
-    assert as_encoded(points[:, :1].numpy()).points is None
+    assert from_vectors(points[:, :1].numpy()).points is None
 
 
 def test_pictures_find_texts_and_pictures(pictured: Path, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from trope.cli.output import print_json, say, table
 from trope.runtime import remark
 
 if TYPE_CHECKING:
-    from trope.search import Results
+    from trope.search import Hit, Results
 
 LONGEST = 90  # characters of a text in a table
 
@@ -51,6 +51,10 @@ def command(
     explain: Annotated[
         bool, typer.Option("--explain", help="Which senses matched, and what was learned from.")
     ] = False,
+    rerank: Annotated[
+        bool,
+        typer.Option("--rerank/--no-rerank", help="Rank by the model's own scorer, if it has one."),
+    ] = True,
     json: Json = False,
 ) -> None:
     """Find images by words, texts by an image, or either by both."""
@@ -58,6 +62,7 @@ def command(
 
     asked: dict[str, Any] = {"minus": minus or (), "minus_image": minus_image or ()}
     asked |= {"k": k, "page": page, "find": find, "where": where, "hubs": hubs, "explain": explain}
+    asked["rerank"] = rerank
     results = open_index(index).search(words or (), image or (), **asked)
     for text in results.remarks:
         remark(text)
@@ -73,16 +78,24 @@ def show(results: Results) -> None:
         why = "; no item passes the filter" if results.where and results.page == 1 else ""
         say(f"nothing found{why}")
         return
+    likely = any(hit.match_probability is not None for hit in results.hits)
     rows = [
-        [hit.rank, hit.score, hit.id, hit.image or "", _short(hit.text)] for hit in results.hits
+        [hit.rank, hit.score, *([_chance(hit)] if likely else []), hit.id, hit.image or "", said]
+        for hit, said in ((hit, _short(hit.text)) for hit in results.hits)
     ]
-    table("", ["", "score", "row", "image", "text"], rows)
+    table("", ["", "score", *(["match"] if likely else []), "row", "image", "text"], rows)
+    if results.spread is not None:
+        say(f"spread of the query: {results.spread:.3g}", style="dim")
     for hit in results.hits:
         if hit.senses:
             say(f"{hit.rank}: sense {hit.senses[0]} of the query with sense {hit.senses[1]}")
         for near in hit.neighbors or ():
             said = f"“{_short(near.text)}” {near.image or ''}".strip()
             say(f"{hit.rank}: learned from {near.id} ({near.score:.3f} alike): {said}", style="dim")
+
+
+def _chance(hit: Hit) -> str:
+    return "" if hit.match_probability is None else f"{hit.match_probability:.1%}"
 
 
 def _short(text: str | None) -> str:

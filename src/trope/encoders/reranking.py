@@ -43,18 +43,20 @@ def rerank(
 
     Equal scores keep the order that the candidates came in.
     """
-    scores = [
-        _scored(scorer, queries.take(row[None]), items.take(few), side)
+    found_scores = [
+        scores(scorer, queries.take(row[None]), items.take(few), side)
         for row, few in zip(torch.arange(len(found)), found, strict=True)
     ]
-    scored = torch.stack(scores) if scores else queries.mean.new_empty(found.shape)
+    nothing = queries.mean.new_empty(found.shape)
+    scored = torch.stack(found_scores) if found_scores else nothing
     order = scored.argsort(dim=1, descending=True, stable=True)
     return Ranked(found.gather(1, order), scored.gather(1, order))
 
 
-def _scored(
-    scorer: Comparing | None, query: Encoded, items: Encoded, side: str
+def scores(
+    scorer: Comparing | None, query: Encoded, items: Encoded, side: Literal["image", "text"]
 ) -> Float[Tensor, " k"]:
+    """One query, of the named side, with items of the other."""
     if side == "image":
         return compare(scorer, query, items)[0]
     return compare(scorer, items, query)[:, 0]

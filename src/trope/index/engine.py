@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from jaxtyping import Float32, Shaped
 
+from trope.index.details import Details
 from trope.index.filters import Filter
 from trope.index.items import Items, Modality, Vectors
 
@@ -42,7 +43,12 @@ class Engine(Protocol):
         ...
 
     def add(
-        self, ids: Sequence[str], vectors: Vectors, rows: pa.Table, instead_of: Sequence[str] = ()
+        self,
+        ids: Sequence[str],
+        vectors: Vectors,
+        rows: pa.Table,
+        instead_of: Sequence[str] = (),
+        details: Details | None = None,
     ) -> None:
         """Put items in; those with the same ids, and those of `instead_of`, go in the same step."""
         ...

@@ -22,6 +22,7 @@ from trope import config
 from trope.errors import DataError, UsageError
 from trope.files import locked, replacing, write_json
 from trope.index.checksums import checksum, refuse_damaged
+from trope.index.details import Kind
 from trope.index.settings import IndexSettings
 
 FORMAT = "trope-index-1"
@@ -49,10 +50,14 @@ class PartState:
 
 @dataclass(frozen=True)
 class State:
-    """All that is fixed at a time; each write makes a new one, with the next number."""
+    """All that is fixed at a time; each write makes a new one, with the next number.
+
+    `details` are what is kept of each item besides its vectors.
+    """
 
     size: int
     senses: int = 1
+    details: Kind = ""
     number: int = 0
     settings: IndexSettings = field(default_factory=IndexSettings)
     others: dict[str, File] = field(default_factory=dict)  # the model, and what it has learned from

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import pyarrow as pa
-from jaxtyping import Float32
+from jaxtyping import Float32, Int
 
 from trope.errors import DataError
+from trope.index.details import Details
 
 Modality: TypeAlias = Literal["image", "text"]
 MODALITIES: tuple[Modality, ...] = get_args(Modality)
@@ -31,14 +33,20 @@ Vectors: TypeAlias = Float32[np.ndarray, "items senses d"]
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """Items with their vectors and their lines; `ids` are the column `trope.key` of the lines."""
+    """Items with their vectors and their lines; `ids` are the column `trope.key` of the lines.
+
+    `details` are what a scorer needs besides; they are read when they are asked for.
+    """
 
     vectors: Vectors
     rows: pa.Table
+    details: Details | None = None
 
     def __post_init__(self) -> None:
         if len(self.vectors) != len(self.rows):
             raise ValueError(f"{len(self.vectors)} vectors for {len(self.rows)} lines")
+        if self.details is not None and len(self.details) != len(self.rows):
+            raise ValueError(f"details of {len(self.details)} items for {len(self.rows)} lines")
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -47,6 +55,11 @@ class Items:
     def ids(self) -> list[str]:
         """The items' names."""
         return list(self.rows.column(KEY).to_pylist())
+
+    def take(self, places: Int[np.ndarray, " some"]) -> Items:
+        """Some of them, in the order of their places."""
+        details = None if self.details is None else self.details.take(places)
+        return Items(self.vectors[places], self.rows.take(pa.array(places)), details)
 
 
 def image_key(row: str) -> str:
@@ -75,6 +88,17 @@ def joined(tables: Iterable[pa.Table]) -> pa.Table:
     except pa.ArrowException as error:
         raise DataError(_unlike(several, error)) from None
     return found.combine_chunks()
+
+
+def together(several: Sequence[Items]) -> Items:
+    """Items one after the other."""
+    details = [items.details for items in several]
+    held = [some for some in details if some is not None]
+    return Items(
+        np.concatenate([items.vectors for items in several]),
+        joined([items.rows for items in several]),
+        reduce(Details.with_items, held) if held else None,
+    )
 
 
 def _unlike(tables: Sequence[pa.Table], error: Exception) -> str:

@@ -10,8 +10,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import numpy as np
-
 from trope import checkpoints, config
 from trope.checkpoints import Checkpoint, load_model
 from trope.data import images
@@ -24,17 +22,19 @@ from trope.data.splits import SplitPlan
 from trope.errors import DataError, UsageError
 from trope.evaluation.trained import refuse_broken, unfinished
 from trope.files import locked, place, placed, refuse_existing, replacing_folder
+from trope.index.compared import kind_of
 from trope.index.encoding import Encoding, Side
 from trope.index.engine import Engine
 from trope.index.filters.tree import In
 from trope.index.folder import State, named, read_state, verified, write_state, writing
-from trope.index.items import Items, joined
+from trope.index.items import Items, together
 from trope.index.lines import Lines
 from trope.index.opening import create, open_engine, refuse_unreachable
 from trope.index.settings import IndexSettings
 
 MODEL = checkpoints.FILE
 STAGED = "staged"  # blocks of vectors of a job that is not done
+WITHOUT_DETAILS = ("milvus",)  # engines that keep vectors and rows alone
 ASKED = 10_000  # rows looked up at a time
 
 
@@ -69,13 +69,14 @@ def build(run: Path, pairs: Pairs, out: Path, settings: IndexSettings | None = N
         folder = home / "index"
         _bring(run, folder)
         state = _first_state(checkpoint, folder, _seen_from(out, pairs), settings)
-        items, done = _items(checkpoint, pairs, folder, 0, folder / STAGED / _job(folder, pairs))
+        encoding = Encoding(checkpoint, pairs, folder / STAGED / _job(folder, pairs), state.details)
+        items, done = _items(encoding, folder, 0)
         engine = create(folder, state)
-        engine.add(items.ids, items.vectors, items.rows)
+        engine.add(items.ids, items.vectors, items.rows, details=items.details)
         engine.close()
         _appear(folder, out)
         shutil.rmtree(home)
-    return replace(done, remarks=(*unfinished(run, checkpoint), *_unranked(checkpoint)))
+    return replace(done, remarks=(*unfinished(run, checkpoint), *_unranked(checkpoint, state)))
 
 
 def add(folder: Path, pairs: Pairs, run: Path | None = None) -> Indexed:
@@ -86,10 +87,11 @@ def add(folder: Path, pairs: Pairs, run: Path | None = None) -> Indexed:
         refuse_other_model(folder, run)
     source = _source(folder, _seen_from(folder, pairs))
     staged = folder / STAGED / _job(folder, pairs)
-    items, done = _items(checkpoint, pairs, folder, source, staged)
+    encoding = Encoding(checkpoint, pairs, staged, read_state(folder).details)
+    items, done = _items(encoding, folder, source)
     engine = open_engine(folder)
     old = _of_rows(engine, pairs.ids)
-    engine.add(items.ids, items.vectors, items.rows, instead_of=old)
+    engine.add(items.ids, items.vectors, items.rows, instead_of=old, details=items.details)
     engine.close()
     shutil.rmtree(staged, ignore_errors=True)
     with suppress(OSError):  # another job may be at work
@@ -156,32 +158,35 @@ def _first_state(
     plan = checkpoint.plan
     others = {name: named(folder / name) for name in (MODEL, SPLITS) if (folder / name).exists()}
     chosen = settings or IndexSettings()
-    return State(plan.width, plan.head.senses, settings=chosen, others=others, sources=(source,))
+    details = "" if chosen.engine in WITHOUT_DETAILS else kind_of(plan)
+    return State(plan.width, plan.head.senses, details, 0, chosen, others, (source,))
 
 
-def _items(
-    checkpoint: Checkpoint, pairs: Pairs, folder: Path, source: int, staged: Path
-) -> tuple[Items, Indexed]:
+def _items(encoding: Encoding, folder: Path, source: int) -> tuple[Items, Indexed]:
     """Everything of a data set that can be found, and what cannot."""
-    with locked(staged):
-        encoding = Encoding(checkpoint, pairs, staged)
+    pairs = encoding.pairs
+    with locked(encoding.folder):
         shown, said = encoding.images(), encoding.texts()
-    settings = checkpoint.description.get("settings", {})
+    settings = encoding.checkpoint.description.get("settings", {})
     plan = config.parse(SplitPlan, settings.get("split", {}), f"{folder}: split")
     lines = Lines(pairs, source, learned_from(folder / SPLITS, pairs, plan.images))
     if not len(shown.owners) + len(said.owners):
         why = f" ({shown.failed[0][1]})" if shown.failed else ""
         raise DataError(f"{pairs.source}: no row has a picture or a text that can be used{why}")
-    rows = joined([lines.images(shown.owners), lines.texts(said.owners)])
-    return Items(np.concatenate([shown.vectors, said.vectors]), rows), _told(pairs, shown, said)
+    images = Items(shown.vectors, lines.images(shown.owners), shown.details)
+    texts = Items(said.vectors, lines.texts(said.owners), said.details)
+    return together([images, texts]), _told(pairs, shown, said)
 
 
-def _unranked(checkpoint: Checkpoint) -> tuple[str, ...]:
-    """A remark on a model that compares pairs better than an index of vectors can."""
-    if checkpoint.model.scorer is None:
+def _unranked(checkpoint: Checkpoint, state: State) -> tuple[str, ...]:
+    """A remark on a model that compares pairs better than the engine's vectors can."""
+    if checkpoint.model.scorer is None or state.details:
         return ()
-    name = checkpoint.plan.scorer["name"]
-    return (f"the index compares items by the cosine of their vectors, not by scorer '{name}'",)
+    name, engine = checkpoint.plan.scorer["name"], state.settings.engine
+    return (
+        f"engine '{engine}' keeps vectors alone: items will be ranked by their cosine, not by "
+        f"scorer '{name}'",
+    )
 
 
 def _told(pairs: Pairs, shown: Side, said: Side) -> Indexed:

@@ -13,10 +13,20 @@ from jaxtyping import Bool, Int
 
 from trope.errors import DataError, UsageError
 from trope.index.candidates import Places, Queries, Scores, by_all
+from trope.index.details import Details
 from trope.index.engine import Found
 from trope.index.filters import Filter, check
 from trope.index.folder import PartState, State, read_state, write_state, writing
-from trope.index.items import KEY, MODALITIES, Items, Modality, Vectors, joined, modality_of
+from trope.index.items import (
+    KEY,
+    MODALITIES,
+    Items,
+    Modality,
+    Vectors,
+    joined,
+    modality_of,
+    together,
+)
 from trope.index.parts import Part, empty, read_part, write_part
 from trope.index.settings import IndexSettings
 
@@ -45,12 +55,18 @@ class Local(ABC):
         return len(self.parts[modality]) if modality in self.parts else 0
 
     def add(
-        self, ids: Sequence[str], vectors: Vectors, rows: pa.Table, instead_of: Sequence[str] = ()
+        self,
+        ids: Sequence[str],
+        vectors: Vectors,
+        rows: pa.Table,
+        instead_of: Sequence[str] = (),
+        details: Details | None = None,
     ) -> None:
         """Put items in; those with the same ids, and those of `instead_of`, go in the same step."""
-        items = Items(vectors, rows.set_column(*_keyed(rows, ids)))
+        items = Items(vectors, rows.set_column(*_keyed(rows, ids)), details)
         with writing(self.folder) as state:
             refuse_other_shape(state, vectors)
+            refuse_other_details(state, details)
             refuse_twice(ids)
             parts, which = dict(state.parts), _modalities(ids)
             gone = pa.array([*ids, *instead_of], pa.string())
@@ -93,15 +109,13 @@ class Local(ABC):
                 places = part.places(pa.array([ids[int(i)] for i in mine], pa.string()))
                 _refuse_unknown(self.folder, ids, mine[places < 0])
                 order.append(mine)
-                found.append(Items(part.vectors(places), part.rows.take(pa.array(places))))
+                found.append(part.items(places))
         known = np.concatenate([np.empty(0, np.int64), *order])
         _refuse_unknown(self.folder, ids, np.setdiff1d(np.arange(len(ids)), known))
         if not found:
             shape = (0, self.state.senses, self.state.size)
             return Items(np.empty(shape, np.float32), self.schema.empty_table())
-        back = np.argsort(known)
-        vectors = np.concatenate([items.vectors for items in found])[back]
-        return Items(vectors, joined([items.rows for items in found]).take(pa.array(back)))
+        return together(found).take(np.argsort(known))
 
     def find(self, where: Filter) -> list[str]:
         """The ids of all items that pass a filter."""
@@ -139,7 +153,11 @@ class Local(ABC):
         old = state.parts.get(modality)
         if old is None and not new:
             return 0
-        part = read_part(self.folder, old, mapped=False) if old else empty(state.senses, state.size)
+        part = (
+            read_part(self.folder, old, state.details, mapped=False)
+            if old
+            else empty(state.senses, state.size)
+        )
         places = np.unique(part.places(gone))
         places = places[places >= 0]
         if not len(places) and not new:
@@ -147,7 +165,7 @@ class Local(ABC):
         part = part.without(places) if len(places) else part
         wasteful = _wasteful(part, state.settings)
         part = part.compacted() if wasteful else part
-        part = part.with_items(new.vectors, new.rows) if new else part
+        part = part.with_items(new) if new else part
         same = not wasteful and not new
         part = part if same else self._finished(part, state.settings)
         parts[modality] = write_part(
@@ -172,6 +190,16 @@ def refuse_other_shape(state: State, vectors: Vectors) -> None:
         raise UsageError(f"vectors of shape {found} for an index of items of shape {wanted}")
 
 
+def refuse_other_details(state: State, details: Details | None) -> None:
+    """All items of an index have what its scorer needs, or none has."""
+    found = "" if details is None else details.kind
+    if found != state.details:
+        raise UsageError(
+            f"items with {found or 'vectors alone'} for an index of items with "
+            f"{state.details or 'vectors alone'}"
+        )
+
+
 def refuse_twice(ids: Sequence[str]) -> None:
     """An id names one item."""
     seen: set[str] = set()
@@ -186,7 +214,8 @@ def _opened(folder: Path) -> tuple[State, dict[str, Part]]:
     for _ in range(TRIES):
         state = read_state(folder)
         try:
-            return state, {name: read_part(folder, part) for name, part in state.parts.items()}
+            parts = state.parts.items()
+            return state, {name: read_part(folder, part, state.details) for name, part in parts}
         except FileNotFoundError as error:
             if read_state(folder).number == state.number:
                 raise DataError(f"{error.filename}: missing; build the index anew") from None
@@ -212,9 +241,7 @@ def _keyed(rows: pa.Table, ids: Sequence[str]) -> tuple[int, str, pa.Array]:
 def _some(items: Items, places: Int[np.ndarray, " some"]) -> Items | None:
     if not len(places):
         return None
-    whole = len(places) == len(items)
-    rows = items.rows if whole else items.rows.take(pa.array(places))
-    return Items(items.vectors if whole else items.vectors[places], rows)
+    return items if len(places) == len(items) else items.take(places)
 
 
 def _empty(queries: int, k: int) -> tuple[np.ndarray, np.ndarray]:

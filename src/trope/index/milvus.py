@@ -25,12 +25,13 @@ import numpy as np
 import pyarrow as pa
 
 from trope.errors import MissingExtra, TropeError, UsageError
+from trope.index.details import Details
 from trope.index.engine import Found, Queries
 from trope.index.filters import Filter, check
 from trope.index.filters.milvus import expression
 from trope.index.folder import FILE, State, read_state, write_state, writing
 from trope.index.items import KEY, MODALITIES, Items, Modality, Vectors, joined, modality_of
-from trope.index.local import refuse_other_shape, refuse_twice
+from trope.index.local import refuse_other_details, refuse_other_shape, refuse_twice
 from trope.index.remote_rows import documents, lines
 from trope.runtime import progress_bar
 
@@ -69,11 +70,17 @@ class Milvus:
         return int(found[0]["count(*)"])
 
     def add(
-        self, ids: Sequence[str], vectors: Vectors, rows: pa.Table, instead_of: Sequence[str] = ()
+        self,
+        ids: Sequence[str],
+        vectors: Vectors,
+        rows: pa.Table,
+        instead_of: Sequence[str] = (),
+        details: Details | None = None,
     ) -> None:
         """Put items in; those with the same ids, and those of `instead_of`, go in the same step."""
         with self._writing() as state:
             refuse_other_shape(state, vectors)
+            refuse_other_details(state, details)
             refuse_twice(ids)
             known = joined([_schema(state).empty_table(), rows.schema.empty_table()]).schema
             number = state.number + 1

@@ -7,7 +7,7 @@ would fall into islands, and a text that thousands of rows share need not be com
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from errno import ENOENT
 from functools import cached_property
 from pathlib import Path
@@ -20,9 +20,11 @@ from jaxtyping import Bool, Float32, Int, Int32, Shaped
 
 from trope.errors import DataError
 from trope.index import graphs
+from trope.index.details import Details, Kind
 from trope.index.filters import Filter, mask
 from trope.index.folder import File, PartState, verified, write_file
-from trope.index.items import KEY, Vectors, joined
+from trope.index.items import KEY, Items, Vectors, joined
+from trope.index.segments import read_details, write_details
 from trope.neighbors.rows import copies
 
 Nodes: TypeAlias = Float32[np.ndarray, "nodes d"]
@@ -41,6 +43,7 @@ class Part:
     nodes: Nodes = field(repr=False)
     dead: Bool[np.ndarray, " items"] | None = field(default=None, repr=False)
     graph: Any = field(default=None, repr=False)
+    details: Details | None = field(default=None, repr=False)
     _passing: dict[Filter | None, Bool[np.ndarray, " items"] | None] = field(
         default_factory=dict, repr=False
     )
@@ -116,32 +119,41 @@ class Part:
         """The vectors of items."""
         return np.asarray(self.nodes[self.senses[places]], np.float32)
 
+    def items(self, places: Places) -> Items:
+        """Items by their places."""
+        details = None if self.details is None else self.details.take(places)
+        return Items(self.vectors(places), self.rows.take(pa.array(places)), details)
+
     def without(self, places: Places) -> Part:
         """The same with some items marked as removed."""
         dead = np.zeros(len(self.senses), bool) if self.dead is None else self.dead.copy()
         dead[places] = True
-        return Part(self.rows, self.senses, self.nodes, dead, self.graph)
+        return Part(self.rows, self.senses, self.nodes, dead, self.graph, self.details)
 
-    def with_items(self, vectors: Vectors, rows: pa.Table) -> Part:
+    def with_items(self, items: Items) -> Part:
         """The same with more items at the end; nodes keep their numbers."""
-        count, each, size = vectors.shape
-        everything = np.concatenate([self.nodes, vectors.reshape(-1, size)])
+        count, each, size = items.vectors.shape
+        everything = np.concatenate([self.nodes, items.vectors.reshape(-1, size)])
         numbers = copies(everything)
         first = np.unique(numbers, return_index=True)[1]
         nodes = everything if len(first) == len(everything) else everything[first]
         senses = numbers[len(self.nodes) :].reshape(count, each).astype(np.int32)
         dead = None if self.dead is None else np.concatenate([self.dead, np.zeros(count, bool)])
-        lines = joined([self.rows, rows]) if len(self.rows) else rows.combine_chunks()
-        return Part(lines, np.concatenate([self.senses, senses]), nodes, dead, self.graph)
+        lines = joined([self.rows, items.rows]) if len(self.rows) else items.rows.combine_chunks()
+        details = items.details
+        if self.details is not None and details is not None:
+            details = self.details.with_items(details)
+        both = np.concatenate([self.senses, senses])
+        return Part(lines, both, nodes, dead, self.graph, details)
 
     def compacted(self) -> Part:
         """The same without what is removed; a graph has to be built anew."""
         if self.dead is None:
             return self
-        alive = np.flatnonzero(~self.dead)
-        rows = self.rows.take(pa.array(alive)).combine_chunks()
-        fresh = empty(self.senses.shape[1], self.nodes.shape[1])
-        return fresh.with_items(self.vectors(alive), rows)
+        alive = self.items(np.flatnonzero(~self.dead))
+        if alive.details is not None:  # rows of what is removed must not stay in a file
+            alive = replace(alive, details=replace(alive.details, kept=0))
+        return empty(self.senses.shape[1], self.nodes.shape[1]).with_items(alive)
 
 
 def empty(senses: int, size: int) -> Part:
@@ -150,13 +162,14 @@ def empty(senses: int, size: int) -> Part:
     return Part(nothing, np.empty((0, senses), np.int32), np.empty((0, size), np.float32))
 
 
-def read_part(folder: Path, state: PartState, *, mapped: bool = True) -> Part:
+def read_part(folder: Path, state: PartState, kind: Kind = "", *, mapped: bool = True) -> Part:
     """A part from its files; those who only read map them."""
     at = {kind: verified(folder, file) for kind, file in state.files.items()}
     try:
         lines = pa.ipc.open_file(pa.memory_map(str(at["rows"]))).read_all()
         senses = np.load(at["senses"], mmap_mode="r", allow_pickle=False)
         dead = np.load(at["dead"], allow_pickle=False) if "dead" in at else None
+        details = read_details(at, kind)
         if "graph" in at:
             graph = graphs.read(at["graph"], mapped=mapped)
             nodes = graphs.vectors(graph)
@@ -166,7 +179,7 @@ def read_part(folder: Path, state: PartState, *, mapped: bool = True) -> Part:
         if gone := [path for path in at.values() if not path.exists()]:
             raise FileNotFoundError(ENOENT, "missing", str(gone[0])) from None
         raise DataError(f"{folder}: damaged, or not made by trope ({error})") from None
-    return Part(lines, np.asarray(senses), nodes, dead, graph)
+    return Part(lines, np.asarray(senses), nodes, dead, graph, details)
 
 
 def write_part(
@@ -185,6 +198,8 @@ def write_part(
         }
         kinds = ("rows", "senses", whole)
         files = {kind: write_file(folder, stem, kind, made[kind]) for kind in kinds}
+        if part.details is not None:
+            files |= write_details(folder, stem, part.details, old)
     dead = np.empty(0, bool) if part.dead is None else part.dead
     if dead.any():
         files["dead"] = write_file(

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from trope.data.documents import json_line, loads
 from trope.data.schema import JSON_MARK
+from trope.encoders.scorers import COSINE
 from trope.index.filters.tree import OWN
 from trope.index.items import LEARNED, MODALITY, PLACE, SOURCE, Modality
 
@@ -33,8 +34,10 @@ class Hit:
     """A picture or a text that was found, with the rest of its row.
 
     `text` of a picture is the first of its row, `place` that of a text among those of its row.
-    `senses` are the numbers of the query's and the item's sense that matched, from 1; `neighbors`
-    what the model has learned from that is nearest to the hit.
+    `score` is what hits are ranked by: that of the model's scorer, with the `cosine` beside it, or
+    the cosine alone. `match_probability` is how likely query and item match, by a model of
+    distributions (PCME). `senses` are the numbers of the query's and the item's sense that matched,
+    from 1; `neighbors` what the model has learned from that is nearest to the hit.
     """
 
     rank: int
@@ -49,6 +52,8 @@ class Hit:
     row: Mapping[str, Any] = field(default_factory=dict)
     senses: tuple[int, int] | None = None
     neighbors: tuple[Neighbor, ...] | None = None
+    cosine: float | None = None
+    match_probability: float | None = None
 
     def document(self) -> dict[str, object]:
         """For programs; what was not asked for is left out."""
@@ -62,7 +67,12 @@ class Hit:
 
 @dataclass(frozen=True)
 class Results:
-    """Hits of one page, best first."""
+    """Hits of one page, best first.
+
+    `ranked_by` is `cosine`, the name of the model's scorer, or `reranker` for a function of the
+    user's. `spread` is how far from its mean a query that is a distribution (PCME) reaches: √ Σ σ²,
+    where means are at most 2 apart; of several queries together there is none.
+    """
 
     query: Mapping[str, object]
     find: str
@@ -71,6 +81,8 @@ class Results:
     k: int
     where: str | None = None
     remarks: tuple[str, ...] = ()
+    ranked_by: str = COSINE
+    spread: float | None = None
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
@@ -85,8 +97,11 @@ class Results:
         """For programs."""
         asked = {"query": self.query, "find": self.find, "where": self.where}
         hits = [hit.document() for hit in self.hits]
-        told = {"remarks": list(self.remarks)} if self.remarks else {}
-        return {**asked, "page": self.page, "k": self.k, **told, "hits": hits}
+        told: dict[str, object] = {"remarks": list(self.remarks)} if self.remarks else {}
+        if self.spread is not None:
+            told["spread"] = self.spread
+        about = {"page": self.page, "k": self.k, "ranked_by": self.ranked_by}
+        return {**asked, **about, **told, "hits": hits}
 
 
 def hit(rank: int, score: float, line: Mapping[str, Any], sources: Sequence[str]) -> Hit:

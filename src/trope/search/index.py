@@ -20,18 +20,20 @@ from trope.evaluation.hubs import Hubs
 from trope.index import Engine, open_engine
 from trope.index.filters import Filter, parse
 from trope.index.folder import read_state
-from trope.index.items import MODALITIES, Modality, Vectors
+from trope.index.items import MODALITIES, Items, Modality, Vectors
 from trope.index.job import Indexed, add, checkpoint_of, remove
 from trope.search.explaining import explained
 from trope.search.hits import Results, hit, plain_lines
-from trope.search.queries import Pictures, Query, Said, query
+from trope.search.queries import Asked, Pictures, Query, Said, query
+from trope.search.ranked import Ranked
 from trope.search.ranking import Bank, Reranker, as_encoded
+from trope.search.rescoring import Rescoring, spread_of, why_not
+from trope.search.way import CANDIDATES, Way
 from trope.views import Encoded
 
 Find: TypeAlias = Literal["image", "text", "both"]
 FINDS = (*MODALITIES, "both")
 OTHER: dict[Modality, Modality] = {"image": "text", "text": "image"}
-CANDIDATES = 200  # whose order is made anew
 
 Place: TypeAlias = str | PathLike[str]
 
@@ -39,10 +41,11 @@ Place: TypeAlias = str | PathLike[str]
 class Index:
     """The items of an index and the model that made it.
 
-    With a re-ranker the first `CANDIDATES` are put in the order of its scores.
+    Where the model has a scorer, the first `CANDIDATES` are put in the order of its scores, unless
+    `rerank` is False; or in that of a re-ranker of the user's own.
     """
 
-    def __init__(self, folder: Place, rerank: Reranker | None = None) -> None:
+    def __init__(self, folder: Place, rerank: Reranker | bool = True) -> None:
         self.folder, self.rerank = Path(folder), rerank
         self.engine: Engine = open_engine(self.folder)
         self._banks: dict[tuple[Modality, Modality], Bank] = {}
@@ -68,27 +71,35 @@ class Index:
         where: str | None = None,
         hubs: str | Hubs = "none",
         explain: bool = False,
+        rerank: bool = True,
     ) -> Results:
         """The items most like a text or a picture, or several of them averaged and subtracted.
 
         Texts find pictures and pictures find texts, unless `find` says otherwise. `where` is a
-        filter on columns; `hubs` a correction against items that are near to everything.
+        filter on columns; `hubs` a correction against items that are near to everything. Without
+        `rerank` the order is that of the cosines, whatever else the model can compare by.
         """
         asked = query(text, image, minus, minus_image)
         kind = find or OTHER[asked.modality]
         _refuse(k, page, kind)
         passing = parse(where) if where else None
-        encoded = asked.encoded(self.embedder)
-        ids, scores = self._ranked(asked, encoded, kind, k * page, passing, _hubs(hubs))
-        ids, scores = ids[k * (page - 1) :], scores[k * (page - 1) :]
-        items = self.engine.get(ids)
+        way, remarks = self._way(asked, kind, _hubs(hubs), rerank)
+        encoded = asked.encoded(self.embedder, parts=way.parts)
+        ranked = self._ranked(asked, encoded, kind, k * page, passing, way)
+        ranked = ranked.part(k * (page - 1), k * page)
+        items = self.engine.get(ranked.ids)
         sources = self._sources()
         first = k * (page - 1) + 1
-        lines = zip(scores, plain_lines(items.rows), strict=True)
+        lines = zip(ranked.scores, plain_lines(items.rows), strict=True)
         hits = [hit(first + i, float(s), line, sources) for i, (s, line) in enumerate(lines)]
+        hits = ranked.told(hits)
         if explain:
-            hits = explained(self.engine, _points(encoded)[0], hits, ids, items.vectors)
-        return Results(asked.document(), kind, tuple(hits), page, k, where, self._remarks(asked))
+            hits = explained(
+                self.engine, _points(encoded.whole)[0], hits, ranked.ids, items.vectors
+            )
+        remarks = (*self._remarks(asked), *remarks, *way.remarks(k * page, len(hits)))
+        about = (asked.document(), kind, tuple(hits), page, k, where, remarks)
+        return Results(*about, ranked_by=way.name, spread=spread_of(encoded))
 
     def add(self, data: Place | Pairs) -> Indexed:
         """Put the rows of a data set in; rows of the same id are replaced."""
@@ -108,26 +119,42 @@ class Index:
         self.engine = open_engine(self.folder)
         self._banks.clear()
 
+    def _way(
+        self, asked: Query, kind: str, hubs: Hubs, rerank: bool
+    ) -> tuple[Way, tuple[str, ...]]:
+        """How candidates are ranked, and what there is to say about it."""
+        if callable(self.rerank) and rerank:
+            return Way(hubs, self.rerank), ()
+        scorer = self.embedder.checkpoint.model.scorer
+        if scorer is None or not (self.rerank and rerank):
+            return Way(hubs), ()
+        name, held = self.embedder.checkpoint.plan.scorer["name"], read_state(self.folder).details
+        if why := why_not(name, asked, kind, hubs.method, held):
+            return Way(hubs), (why,)
+        return Way(hubs, Rescoring(scorer, asked.modality), name), ()
+
     def _ranked(
         self,
         asked: Query,
-        encoded: Encoded,
+        encoded: Asked,
         kind: str,
         count: int,
         where: Filter | None,
-        hubs: Hubs,
-    ) -> tuple[list[str], Float32[np.ndarray, " found"]]:
-        """Ids and scores, best first, as many as there are pages for."""
-        anew = self.rerank is not None or hubs.method != "none"
-        wanted = max(count, CANDIDATES) if anew else count
-        ids, scores = self._nearest(_points(encoded), kind, wanted, where)
-        if anew and ids:
-            head = self.engine.get(ids[:CANDIDATES])
-            better = self._anew(asked, encoded, head.ids, head.vectors, scores[:CANDIDATES], hubs)
-            order = np.argsort(-better, kind="stable")
-            ids = [*(ids[i] for i in order), *ids[CANDIDATES:]]
-            scores = np.concatenate([better[order], scores[CANDIDATES:]])
-        return ids[:count], scores[:count]
+        way: Way,
+    ) -> Ranked:
+        """Items, best first, as many as there are pages for."""
+        wanted = max(count, CANDIDATES) if way.anew else count
+        found = Ranked(*self._nearest(_points(encoded.whole), kind, wanted, where))
+        if not way.anew or not found.ids:
+            return found
+        head = self.engine.get(found.ids[:CANDIDATES])
+        scores = found.scores[:CANDIDATES]
+        if isinstance(way.rerank, Rescoring):
+            scores = way.rerank(encoded, head)
+            return found.anew(scores, way.rerank.probabilities(encoded, scores))
+        if way.rerank is not None:
+            scores = way.rerank(encoded.whole, as_encoded(head)).detach().float().cpu().numpy()
+        return found.anew(self._without_hubs(asked, head, scores, way.hubs))
 
     def _nearest(
         self, points: Vectors, kind: str, count: int, where: Filter | None
@@ -139,25 +166,16 @@ class Index:
         order = [i for i in np.argsort(-scores, kind="stable")[:count] if ids[i] is not None]
         return [str(ids[i]) for i in order], scores[order]
 
-    def _anew(
-        self,
-        asked: Query,
-        encoded: Encoded,
-        ids: list[str],
-        items: Vectors,
-        scores: Float32[np.ndarray, " items"],
-        hubs: Hubs,
+    def _without_hubs(
+        self, asked: Query, items: Items, scores: Float32[np.ndarray, " items"], hubs: Hubs
     ) -> Float32[np.ndarray, " items"]:
-        """Other scores of the same items."""
-        if self.rerank is not None:
-            found = self.rerank(encoded, as_encoded(items))
-            scores = found.detach().float().cpu().numpy()
         if hubs.method == "none":
             return scores
-        kinds = {name.partition(":")[0] for name in ids}
+        kinds = {name.partition(":")[0] for name in items.ids}
         if len(kinds) > 1:
             raise UsageError("hubs: find either images or texts, not both")
-        return self._bank(asked.modality, kinds.pop()).corrected(scores, ids, items, hubs)  # type: ignore[arg-type]
+        bank = self._bank(asked.modality, kinds.pop())  # type: ignore[arg-type]
+        return bank.corrected(scores, items.ids, items.vectors, hubs)
 
     def _bank(self, asked: Modality, found: Modality) -> Bank:
         if (asked, found) not in self._banks:

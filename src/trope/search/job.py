@@ -28,6 +28,6 @@ def build_index(run: Place, data: Place | Pairs, out: Place, **settings: Any) ->
     return Index(out)
 
 
-def open_index(index: Place, rerank: Reranker | None = None) -> Index:
-    """An index that is there."""
+def open_index(index: Place, rerank: Reranker | bool = True) -> Index:
+    """An index that is there; with `rerank=False` it is searched by cosines alone."""
     return Index(index, rerank)

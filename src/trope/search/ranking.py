@@ -15,8 +15,9 @@ from torch import Tensor
 from trope.errors import UsageError
 from trope.evaluation.hubs import Correction, Hubs, correction
 from trope.index import Engine
+from trope.index.compared import encoded_from
 from trope.index.filters.tree import Compare, Every
-from trope.index.items import LEARNED, MODALITY, Modality, Vectors
+from trope.index.items import LEARNED, MODALITY, Items, Modality, Vectors
 from trope.maths import normalize
 from trope.runtime import generator
 from trope.views import Encoded
@@ -33,7 +34,14 @@ class Reranker(Protocol):
         ...
 
 
-def as_encoded(vectors: Vectors) -> Encoded:
+def as_encoded(items: Items) -> Encoded:
+    """Items of an index as a model gave them."""
+    if items.details is not None:
+        return encoded_from(items.details, items.vectors[:, 0])
+    return from_vectors(items.vectors)
+
+
+def from_vectors(vectors: Vectors) -> Encoded:
     """Vectors of an index as a model gave them."""
     points = torch.from_numpy(np.ascontiguousarray(vectors))
     if points.shape[1] == 1:
@@ -70,7 +78,7 @@ class Bank:
         self, scores: Float32[np.ndarray, " items"], ids: list[str], items: Vectors, hubs: Hubs
     ) -> Float32[np.ndarray, " items"]:
         """Scores of candidates with what the bank says about each taken off."""
-        made = correction(as_encoded(self.vectors), as_encoded(items), hubs)
+        made = correction(from_vectors(self.vectors), from_vectors(items), hubs)
         assert made is not None
         if made.hubs is not None:  # hubs are the best of all items, not of these alone
             made = Correction(made.bias, np.array([name in self.best for name in ids]))
