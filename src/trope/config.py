@@ -10,8 +10,9 @@ import dataclasses
 import tomllib
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -55,7 +56,7 @@ def override(settings: Settings, sets: Sequence[str]) -> Settings:
 
 def parse(kind: type[Settings], document: Mapping[str, Any], source: str) -> Settings:
     """A dataclass from plain values; `source` names the file (and table) in errors."""
-    hints, fields = typing.get_type_hints(kind), _fields(kind)
+    hints, fields = _hints(typing.cast(Hashable, kind)), _fields(kind)
     for name in document:
         if name not in fields:
             raise UsageError(f"{source}: no option '{name}'{suggestion(name, fields)}")
@@ -96,6 +97,12 @@ def save(settings: object, path: Path) -> None:
         tomli_w.dump(plain(settings), handle)
 
 
+@cache
+def _hints(kind: Any) -> dict[str, Any]:
+    """The types of a dataclass's fields; finding them out takes longer than all else."""
+    return typing.get_type_hints(kind)
+
+
 def _fields(settings: Any) -> dict[str, dataclasses.Field[Any]]:
     return {field.name: field for field in dataclasses.fields(settings) if field.init}
 
@@ -105,7 +112,7 @@ def _replace(settings: Settings, path: Sequence[str], text: str, source: str) ->
     fields = _fields(settings)
     if name not in fields:
         raise UsageError(f"{source}: no option '{name}'{suggestion(name, fields)}")
-    current, hint = getattr(settings, name), typing.get_type_hints(type(settings))[name]
+    current, hint = getattr(settings, name), _hints(typing.cast(Hashable, type(settings)))[name]
     if rest and dataclasses.is_dataclass(current):
         changed: object = _replace(current, rest, text, source)
     else:

@@ -22,7 +22,7 @@ from trope.data.images import decode
 from trope.data.stores import MAX_FILE_BYTES
 from trope.data.text import listed, prepare, tokenize
 from trope.encoders import encode
-from trope.encoders.fresh import image_inputs, image_size, text_inputs
+from trope.encoders.fresh import Fresh
 from trope.encoders.joining import join
 from trope.encoders.plan import WORDS
 from trope.errors import UsageError
@@ -50,9 +50,9 @@ class Embedder:
 
         With `parts`, what it compares them by too, where that is their parts.
         """
-        tower, plan = self.checkpoint.model.text, self.checkpoint.plan
+        tower = self.checkpoint.model.text
         several = self._batches(listed(texts, "texts"), batch)
-        made = [(text_inputs(plan, some), len(some)) for some in several]
+        made = [(self._fresh.texts(some), len(some)) for some in several]
         return join([encode(tower, some, np.arange(count), parts=parts) for some, count in made])
 
     def unknown(self, texts: Sequence[str]) -> list[str]:
@@ -69,11 +69,11 @@ class Embedder:
         self, images: Sequence[Picture], batch: int = BATCH, *, parts: bool = False
     ) -> Encoded:
         """Where the model puts pictures; one that cannot be decoded is refused."""
-        tower, plan = self.checkpoint.model.image, self.checkpoint.plan
+        tower = self.checkpoint.model.image
         found = []
         for some in self._batches(listed(images, "images"), batch):
             pixels = np.stack([self._pixels(picture) for picture in some])
-            inputs = image_inputs(plan, pixels)
+            inputs = self._fresh.images(pixels)
             found.append(encode(tower, inputs, np.arange(len(some)), parts=parts))
         return join(found)
 
@@ -108,11 +108,11 @@ class Embedder:
         return np.asarray(one @ other.T)
 
     @cached_property
-    def _size(self) -> int:
-        return image_size(self.checkpoint.plan)
+    def _fresh(self) -> Fresh:
+        return Fresh(self.checkpoint.plan)
 
     def _pixels(self, picture: Picture) -> Any:
-        size = self._size  # a model that takes no pictures says so first
+        size = self._fresh.image_size  # a model that takes no pictures says so first
         return decode(*_content(picture), size)
 
     @staticmethod

@@ -88,10 +88,10 @@ def test_onnx_gives_the_same_numbers(home: Path, tmp_path: Path, recipe: str) ->
     words = json.loads((tmp_path / "onnx" / "vocabulary.json").read_text())["words"]
     model = Embedder(home / recipe)
     texts = ["apple plum", "snow", "never heard of", "red red green blue north"]
-    from trope.encoders.fresh import text_inputs
+    from trope.encoders.fresh import Fresh
 
     ids, lengths = next(
-        iter(text_inputs(model.checkpoint.plan, texts).batches([np.arange(4)], None))
+        iter(Fresh(model.checkpoint.plan).texts(texts).batches([np.arange(4)], None))
     )
     found = session.run(None, {"ids": ids.numpy(), "lengths": lengths.numpy()})
     wanted = model.texts(texts)

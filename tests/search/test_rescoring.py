@@ -101,7 +101,7 @@ def test_a_picture_finds_texts_in_the_order_of_an_evaluation(
     assert [hit.cosine is None for page in pages for hit in page] == [False] * 6 + [True] * 4
 
 
-@pytest.mark.parametrize("engine", ["exact", "graph"])
+@pytest.mark.parametrize(("recipe", "engine"), [("pcme", "exact"), ("sgr", "graph")])
 def test_an_index_that_was_changed_ranks_like_one_made_at_once(
     scored: Path, tmp_path: Path, recipe: str, engine: str
 ) -> None:

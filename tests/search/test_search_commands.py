@@ -49,6 +49,32 @@ def test_an_index_is_made_searched_changed_and_verified(
     assert "no item passes the filter" in capsys.readouterr().out
 
 
+def test_distributions_are_shown_with_how_likely_they_match(
+    scored: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TROPE_CACHE", str(scored / "cache"))
+    index = tmp_path / "index"
+    assert run("index", scored / "pcme", "--data", scored / "data", "--out", index) == 0
+    capsys.readouterr()
+    assert run("search", index, "apple", "-k", 2, "--json") == 0
+    found = orjson.loads(capsys.readouterr().out)
+    assert found["ranked_by"] == "match"
+    assert found["spread"] > 0
+    assert all(0 <= hit["match_probability"] <= 1 for hit in found["hits"])
+    assert run("search", index, "apple", "-k", 2) == 0
+    told = capsys.readouterr().out
+    assert "match" in told
+    assert "%" in told
+    assert f"spread of the query: {found['spread']:.3g}" in told
+    assert run("search", index, "apple", "-k", 2, "--no-rerank") == 0
+    assert "%" not in capsys.readouterr().out
+    assert run("search", index, "apple", "--find", "text") == 0
+    assert "scorer 'match' compares texts with images" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "why"),
     [

@@ -23,7 +23,7 @@ from torch import Tensor
 from trope import config
 from trope.checkpoints import Checkpoint, load_model
 from trope.data.vocabulary import Vocabulary
-from trope.encoders.fresh import image_size
+from trope.encoders.fresh import Fresh
 from trope.encoders.model import Tower
 from trope.errors import MissingExtra, TropeError
 from trope.export.dense import Dense, dense
@@ -79,7 +79,7 @@ def _image(checkpoint: Checkpoint) -> Example:
     plan = checkpoint.plan
     if plan.image.encoder == "frozen":
         return _features(plan.image_size, plan.head.senses > 1, masked=False)
-    size = image_size(plan)
+    size = Fresh(plan).image_size
     pixels = torch.randint(0, 256, (2, size, size, 3), dtype=torch.uint8, generator=_numbers())
     return Example({"pixels": pixels}, {"pixels": {0: "images"}})
 
