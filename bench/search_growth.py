@@ -3,12 +3,14 @@
 `python -m bench.search_growth [ROWS ...]` measures our engine and bare FAISS at each size, and flat
 against graph at the small ones, in processes of their own. Results are written to
 `bench/search_growth.json` as they come; what is there is not repeated. The docs' table and picture
-are made from it.
+are made from it, and the size from which a graph answers sooner than comparing with all vectors:
+`flat` of `trope.index.settings.IndexSettings` is to be near to it.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ from trope.files import write_json
 from trope.reports.plots import Line, Panel, draw
 from trope.runtime import provenance
 
-SIZES = (5_000, 10_000, 20_000, 50_000, 100_000, 300_000, 1_000_000)
+SIZES = (2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 300_000, 1_000_000)
 CROSSING = 50_000  # up to here flat and graph are both measured
 FILE = Path(__file__).parent / "search_growth.json"
 DOCS = Path(__file__).parents[1] / "docs" / "results"
@@ -54,7 +56,31 @@ def page(done: dict[str, dict[str, Any]]) -> str:
         made = one["made"]
         cells.append(f"{made['date'][:10]}, {made['machine']}, {made['commit']}")
         lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", *told(done)]) + "\n"
+
+
+def told(done: dict[str, dict[str, Any]]) -> list[str]:
+    """From which size on a graph is faster, in words."""
+    sentences = []
+    for how, title in (("single", "one by one"), ("batch", "in batches")):
+        size = crossing(done, how)
+        where = "at no size that was measured" if size is None else f"from {size:,} vectors on"
+        sentences.append(f"Asked {title}, a graph is faster than comparing with all {where}.")
+    return [" ".join(sentences)]
+
+
+def crossing(done: dict[str, dict[str, Any]], how: str) -> int | None:
+    """Where the times of flat and graph are equal, on a line between the two sizes around it."""
+    sizes = sorted(int(rows) for rows, found in done.items() if "crossover" in found)
+    parts = [done[str(size)]["crossover"] for size in sizes]
+    gaps = [math.log(part[f"ours_{how}"] / part[f"theirs_{how}"]) for part in parts]
+    for i, gap in enumerate(gaps):
+        if gap > 0 and i == 0:
+            return sizes[0]
+        if gap > 0:
+            share = -gaps[i - 1] / (gap - gaps[i - 1])
+            return round(sizes[i - 1] * (sizes[i] / sizes[i - 1]) ** share)
+    return None
 
 
 def panels(done: dict[str, dict[str, Any]]) -> list[Panel]:
@@ -93,3 +119,4 @@ if __name__ == "__main__":
     (DOCS / "search.md").write_text(page(found), encoding="utf-8")
     draw(panels(found), DOCS / "search")
     (DOCS / "search.png").unlink()  # the docs show the other
+    print(*told(found))
