@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,8 +18,10 @@ from hypothesis import strategies as st
 from PIL import Image
 
 import trope
-from trope.checkpoints import load_model
+from trope.checkpoints import Checkpoint, load_model, save_model
 from trope.embedder import Embedder
+from trope.encoders import ImageSettings, Plan
+from trope.encoders.fresh import Fresh
 from trope.encoders.gru import Gru
 from trope.encoders.heads import head
 from trope.encoders.model import Tower
@@ -88,8 +91,6 @@ def test_onnx_gives_the_same_numbers(home: Path, tmp_path: Path, recipe: str) ->
     words = json.loads((tmp_path / "onnx" / "vocabulary.json").read_text())["words"]
     model = Embedder(home / recipe)
     texts = ["apple plum", "snow", "never heard of", "red red green blue north"]
-    from trope.encoders.fresh import Fresh
-
     ids, lengths = next(
         iter(Fresh(model.checkpoint.plan).texts(texts).batches([np.arange(4)], None))
     )
@@ -99,6 +100,50 @@ def test_onnx_gives_the_same_numbers(home: Path, tmp_path: Path, recipe: str) ->
     if wanted.points is not None:
         np.testing.assert_allclose(found[1], wanted.points.numpy(), atol=1e-4)
     assert set(words) >= {"apple", "plum", "snow"}
+
+
+def test_onnx_of_networks_that_were_trained_along(tmp_path: Path) -> None:
+    import onnxruntime
+
+    text = TextSettings(encoder="sentence-tuned")
+    plan = Plan(ImageSettings(encoder="tuned", grid=4), text, HeadSettings(size=6, senses=2))
+    model = plan.model(0).eval()
+    save_model(tmp_path / "model.safetensors", model, plan, {})
+    files = export_onnx(tmp_path / "model.safetensors", tmp_path / "onnx")
+    assert [f.name for f in files] == ["image.onnx", "inputs.json", "text.onnx", "tokenizer"]
+    embedder = Embedder(Checkpoint(model, plan, {}))
+    said = ["justice is blind", "snow"]
+    ids, lengths = next(Fresh(plan).texts(said).batches([np.arange(2)], None))
+    pixels = np.random.default_rng(0).integers(0, 256, (3, 224, 224, 3), np.uint8)
+    shown = [Image.fromarray(one) for one in pixels]
+    for side, fed, wanted in (
+        ("text", {"ids": ids.numpy(), "lengths": lengths.numpy()}, embedder.texts(said)),
+        ("image", {"pixels": pixels}, embedder.images(shown)),
+    ):
+        session = onnxruntime.InferenceSession(str(tmp_path / "onnx" / f"{side}.onnx"))
+        mean, points = session.run(None, fed)
+        np.testing.assert_allclose(mean, wanted.mean.numpy(), atol=1e-4)
+        np.testing.assert_allclose(points, wanted.points, atol=1e-4)
+
+
+def test_towers_without_a_form_in_onnx_are_refused(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = replace(load_model(home / "infonce").plan, scorer={"name": "match"})
+    save_model(tmp_path / "model.safetensors", plan.model(0), plan, {})
+    with pytest.raises(UsageError, match="a head 'Normal' cannot be exported"):
+        export_onnx(tmp_path / "model.safetensors", tmp_path / "onnx")
+
+    def fails(*_: object, **__: object) -> None:
+        raise RuntimeError("Unsupported: operator\nand a long story")
+
+    monkeypatch.setattr(torch.onnx, "export", fails)
+    with pytest.raises(
+        UsageError, match=r"text tower has no form in ONNX \(Unsupported: oper"
+    ) as e:
+        export_onnx(home / "infonce", tmp_path / "onnx")
+    assert "\n" not in str(e.value)
+    assert not (tmp_path / "onnx").exists()
 
 
 def test_onnx_that_differs_is_not_written(

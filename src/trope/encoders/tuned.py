@@ -44,11 +44,16 @@ class Tuned(Pretrained):
 
     def forward(self, pixels: UInt8[Tensor, "n size size 3"]) -> Content:
         """Content of pictures given as 8-bit RGB values."""
-        cells = self._cells(self.network, self._prepared(pixels))
+        cells = self.cells(pixels)
         parts = cells if self.side == GRID else outputs.coarser(cells, self.side)
         side = math.isqrt(parts.shape[1])  # of small pictures the map has fewer cells
         boxes = grid_boxes(side).to(parts).expand(len(parts), -1, -1)
         return drop_channels(self.dropout, Content(cells.mean(dim=1), parts, boxes=boxes))
+
+    def cells(self, pixels: UInt8[Tensor, "n size size 3"]) -> Float[Tensor, "n cells c"]:
+        """The cells of the network's last map."""
+        found: Tensor = self._cells(self.network, self._prepared(pixels))
+        return found
 
     def _prepared(self, pixels: UInt8[Tensor, "n size size 3"]) -> Float[Tensor, "n 3 size size"]:
         return pixels.float().sub_(self.mean).div_(self.std).permute(0, 3, 1, 2)

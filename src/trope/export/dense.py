@@ -17,8 +17,11 @@ from trope.encoders.frozen import Frozen
 from trope.encoders.gru import Gru
 from trope.encoders.heads import Linear, PieNet
 from trope.encoders.model import Tower
+from trope.encoders.sentences import TunedSentences
 from trope.encoders.tuned import Tuned
 from trope.errors import UsageError
+from trope.features.backbones.outputs import coarser
+from trope.features.kinds import GRID
 from trope.maths import SHORTEST
 
 Content = tuple[Tensor, Tensor, Tensor]  # whole, parts, and which parts are real
@@ -82,16 +85,34 @@ class Stored(nn.Module):
 
 
 class Seen(nn.Module):
-    """A backbone that was trained along, on pixels."""
+    """A backbone that was trained along, on pixels; cells are joined by a product."""
+
+    joined: Tensor
 
     def __init__(self, encoder: Tuned) -> None:
         super().__init__()
         self.encoder = encoder
+        each = torch.eye(GRID * GRID)[None]
+        self.register_buffer("joined", coarser(each, encoder.side)[0], persistent=False)
 
     def forward(self, pixels: Tensor) -> Content:
         """Content of pictures given as 8-bit RGB values."""
-        found = self.encoder(pixels)
-        return found.whole, found.parts, torch.ones_like(found.parts[:, :, 0], dtype=torch.bool)
+        cells = self.encoder.cells(pixels)
+        parts = cells if self.encoder.side == GRID else self.joined @ cells
+        return cells.mean(dim=1), parts, torch.ones_like(parts[:, :, 0], dtype=torch.bool)
+
+
+class Read(nn.Module):
+    """A sentence encoder that was trained along, on pieces of words."""
+
+    def __init__(self, encoder: TunedSentences) -> None:
+        super().__init__()
+        self.encoder = encoder
+
+    def forward(self, ids: Int[Tensor, "n l"], lengths: Int[Tensor, " n"]) -> Content:
+        """Content of texts given as numbers of pieces, padded, and their lengths."""
+        found = self.encoder(ids, lengths)
+        return found.whole, found.parts, found.present
 
 
 def dense(tower: Tower, side: str, senses: int) -> Dense:
@@ -103,6 +124,8 @@ def dense(tower: Tower, side: str, senses: int) -> Dense:
         encoder = Stored(made, senses > 1, side == "text")
     elif isinstance(made, Tuned):
         encoder = Seen(made)
+    elif isinstance(made, TunedSentences):
+        encoder = Read(made)
     else:
         raise UsageError(f"export: an encoder '{type(made).__name__}' cannot be exported to ONNX")
     if not isinstance(tower.head, (Linear, PieNet)):
