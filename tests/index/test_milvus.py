@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -107,7 +108,7 @@ def test_a_killed_process_leaves_the_old_state_or_the_new_one(
     index.close()
 
 
-def test_who_has_opened_a_state_keeps_it_while_others_add(
+def test_who_has_opened_a_state_keeps_it_while_others_write(
     milvus: IndexSettings, tmp_path: Path
 ) -> None:
     index, old = made(tmp_path, milvus), items(10)
@@ -118,16 +119,30 @@ def test_who_has_opened_a_state_keeps_it_while_others_add(
     assert index.count("image") == 15
     reader.reload()  # type: ignore[attr-defined]
     assert reader.count("image") == 15
+    index.remove(old[0][:4])  # what a search has found can still be looked up
+    assert index.count("image") == 11
+    assert reader.count("image") == 15
+    assert (reader.get(old[0][:4]).vectors == old[1][:4]).all()
+    index.add(*items(1, seed=3, start=200))
+    assert index.count("image") == 12
+    held = index.client.query(read_state(tmp_path).remote["collection"], filter="died < 1000")
+    assert held == []  # with the next write it goes for good
     reader.close()
     index.close()
 
 
 def test_limits_of_the_server_are_told(milvus: IndexSettings, tmp_path: Path) -> None:
-    index, (ids, vectors, rows) = made(tmp_path, milvus), items(2)
+    index, (ids, vectors, rows) = made(tmp_path, replace(milvus, batch=1_500)), items(2)
     text = pa.array(["x" * 70_000, "y"])
     long = rows.set_column(rows.column_names.index("text"), "text", text)
     with pytest.raises(DataError, match=r"item 'image:r0': its columns take 70,\d+ bytes"):
         index.add(ids, vectors, long)
+    many = items(1_200, start=10)
+    column = many[2].column_names.index("text")
+    index.add(*many[:2], many[2].set_column(column, "text", pa.array(["x" * 60_000] * 1_200)))
+    assert index.count("image") == 1_200  # 72 MB in one batch, more than a message may have
+    assert len(index.get(many[0]).ids) == 1_200
+    assert index.remove(many[0]) == 1_200
     index.add(ids, vectors, rows)
     with pytest.raises(UsageError, match="at most 16,384 vectors can be asked for"):
         index.nearest(vectors, 20_000, "image")
@@ -151,3 +166,11 @@ def test_the_server_cannot_be_reached_from_outside(milvus_uri: str) -> None:
             address, state = line.split()[1], line.split()[3]
             if state == "0A" and address.endswith((f":{port}", f":{19530:04X}")):
                 assert address.startswith("0100007F:"), line
+
+
+def test_reasons_are_found_within_a_page_of_grpc() -> None:
+    page = (
+        '<_InactiveRpcError of RPC that terminated with:\n\tstatus = X\n\tdetails = "too large"\n>'
+    )
+    assert milvus._reason(ValueError(page)) == "too large"
+    assert milvus._reason(ValueError("plain\nmore")) == "plain"

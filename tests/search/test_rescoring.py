@@ -18,7 +18,9 @@ from trope.encoders import encode
 from trope.encoders.reranking import candidates, rerank
 from trope.encoders.scorers.matching import Matching
 from trope.evaluation.runs import RunSource
+from trope.index import IndexSettings, encoding
 from trope.index.folder import read_state
+from trope.index.job import build
 from trope.matching import spread
 from trope.search import Index, Results, open_index
 from trope.views import Encoded
@@ -256,3 +258,41 @@ def test_a_function_of_the_users_gets_what_the_scorer_gets(scored: Path, tmp_pat
     found = open_index(tmp_path / "index", rerank=own).search(WORDS, k=40)
     assert found.ranked_by == "reranker"
     assert [hit.id for hit in found] == [hit.id for hit in plain][::-1]
+
+
+def test_an_engine_that_keeps_vectors_alone_is_told(
+    scored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a server does."""
+    monkeypatch.setattr("trope.index.job.WITHOUT_DETAILS", ("exact",))
+    settings = IndexSettings(engine="exact")
+    done = build(scored / "sgr", trope.open(scored / "data"), tmp_path / "index", settings)
+    assert "engine 'exact' keeps vectors alone" in done.remarks[-1]
+    found = open_index(tmp_path / "index").search(WORDS, k=40)
+    assert found.ranked_by == "cosine"
+    assert "the index keeps vectors alone" in found.remarks[0]
+    scores = [hit.score for hit in found]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_job_that_was_killed_goes_on_with_what_scorers_need(
+    scored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encoding, "BLOCK", 8)
+    plain, done = encoding._encoded, []
+
+    def counted(*given: object) -> object:
+        if len(done) == 7:
+            raise KeyboardInterrupt
+        done.append(given[2])
+        return plain(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(encoding, "_encoded", counted)
+    with pytest.raises(KeyboardInterrupt):
+        trope.build_index(scored / "sgr", scored / "data", tmp_path / "index")
+    assert not (tmp_path / "index").exists()
+    done[:] = [0] * 8
+    index = trope.build_index(scored / "sgr", scored / "data", tmp_path / "index")
+    assert len(done) == 8 + 3  # of ten blocks
+    query = Embedder(scored / "sgr").texts([WORDS], parts=True)
+    expect(scored, "sgr", index.search(WORDS, k=40), query, "text", 40)

@@ -95,7 +95,7 @@ def show(results: Results) -> None:
 
 
 def _chance(hit: Hit) -> str:
-    return "" if hit.match_probability is None else f"{hit.match_probability:.1%}"
+    return "" if hit.match_probability is None else f"{hit.match_probability:.3g}"
 
 
 def _short(text: str | None) -> str:

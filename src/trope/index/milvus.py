@@ -3,7 +3,8 @@
 A vector is an entity, in a partition for its modality; its row is a JSON document that the server
 filters by. Entities have the numbers of the state in which they came (`born`) and went (`died`),
 and every search asks for those of one state. So a write is seen as a whole once `index.json` names
-the next state; what a killed one has left, the next one that writes puts right.
+the next state; what a killed one has left, the next one that writes puts right. What went with the
+last write stays until the next one, so that who reads the state before it still finds all of it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -22,6 +24,7 @@ from secrets import token_hex
 from typing import Any
 
 import numpy as np
+import orjson
 import pyarrow as pa
 
 from trope.errors import MissingExtra, TropeError, UsageError
@@ -32,12 +35,14 @@ from trope.index.filters.milvus import expression
 from trope.index.folder import FILE, State, read_state, write_state, writing
 from trope.index.items import KEY, MODALITIES, Items, Modality, Vectors, joined, modality_of
 from trope.index.local import refuse_other_details, refuse_other_shape, refuse_twice
-from trope.index.remote_rows import documents, lines
+from trope.index.remote_rows import LARGEST, documents, lines
 from trope.runtime import progress_bar
 
 TOKEN = "TROPE_MILVUS_TOKEN"  # what the server wants to be told; never written to a file
 FOREVER = 2**62
 MOST = 16_384  # results that Milvus gives to one query
+MESSAGE = 2**24  # bytes sent at a time; a server refuses 64 MB
+ANSWER = 2**26  # bytes of an answer at most; a server refuses 100 MB
 LEVELS = {
     "strong": "Strong",
     "session": "Session",
@@ -128,7 +133,7 @@ class Milvus:
         """Items by id, in the order asked; one that is not there is refused."""
         known: dict[str, dict[int, Any]] = defaultdict(dict)
         rows: dict[str, Any] = {}
-        for part in _parts(list(dict.fromkeys(ids)), self.state.settings.batch):
+        for part in _parts(list(dict.fromkeys(ids)), self._most):
             for entity in self._query(_among(part), ["sense", "vector", "row"]):
                 known[entity["row"][KEY]][entity["sense"]] = entity["vector"]
                 rows[entity["row"][KEY]] = entity["row"]
@@ -154,6 +159,12 @@ class Milvus:
     def _collection(self) -> str:
         return self.state.remote["collection"]
 
+    @property
+    def _most(self) -> int:
+        """Items that are asked for at a time: an answer has all their senses, each with its row."""
+        each = (LARGEST + 4 * self.state.size) * self.state.senses
+        return max(1, min(self.state.settings.batch // self.state.senses, ANSWER // each))
+
     @contextmanager
     def _writing(self) -> Iterator[State]:
         """The state to change, once what a killed process left is put right."""
@@ -164,15 +175,15 @@ class Milvus:
             yield state
 
     def _recover(self, number: int) -> None:
-        """As the state of this number wants it: nothing of a later one, nothing that is gone."""
-        self.client.delete(self._collection, filter=f"born > {number} or died <= {number}")
+        """As the state of this number wants it: nothing of a later one, nothing long gone."""
+        self.client.delete(self._collection, filter=f"born > {number} or died < {number}")
         marked = self._all(f"died > {number} and died < {FOREVER}", list(FIELDS), seen=False)
         self._rewritten(marked, FOREVER)
 
     def _mark(self, ids: Sequence[str], number: int) -> int:
         """Note when items go; they are seen until then. How many there were."""
         marked: set[str] = set()
-        for part in _parts(list(dict.fromkeys(ids)), self.state.settings.batch):
+        for part in _parts(list(dict.fromkeys(ids)), self._most):
             entities = self._query(_among(part), list(FIELDS))
             self._rewritten(entities, number)
             marked |= {entity["name"] for entity in entities}
@@ -185,11 +196,11 @@ class Milvus:
             self.client.upsert(self._collection, batch, partition_name=modality)
 
     def _switch(self, state: State) -> None:
-        """The new state is the one to be seen; then what it does not have goes for good."""
+        """The new state is the one to be seen; what the one before had not either goes for good."""
         write_state(self.folder, state)
         self.state = state
         with _told(state.settings.uri):
-            self.client.delete(self._collection, filter=f"died <= {state.number}")
+            self.client.delete(self._collection, filter=f"died < {state.number}")
 
     def _visible(self, where: Filter | None) -> str:
         number = self.state.number
@@ -296,14 +307,18 @@ def _entities(
 def _batches(
     entities: Iterable[dict[str, Any]], size: int
 ) -> Iterator[tuple[Modality, list[dict[str, Any]]]]:
-    """Entities of one partition, so many at a time."""
+    """Entities of one partition, so many at a time, or fewer where they are large."""
     waiting: dict[Modality, list[dict[str, Any]]] = {modality: [] for modality in MODALITIES}
+    heavy = dict.fromkeys(MODALITIES, 0)
     for entity in entities:
         modality = modality_of(entity["key"])
-        waiting[modality].append(entity)
-        if len(waiting[modality]) == size:
+        weight = 4 * len(entity["vector"]) + len(orjson.dumps(entity["row"])) + len(entity["key"])
+        full = len(waiting[modality]) == size or heavy[modality] + weight > MESSAGE
+        if full and waiting[modality]:
             yield modality, waiting[modality]
-            waiting[modality] = []
+            waiting[modality], heavy[modality] = [], 0
+        waiting[modality].append(entity)
+        heavy[modality] += weight
     for modality, rest in waiting.items():
         if rest:
             yield modality, rest
@@ -357,5 +372,12 @@ def _told(uri: str) -> Iterator[None]:
     except Exception as error:
         if type(error).__module__.partition(".")[0] not in ("pymilvus", "grpc"):
             raise
-        why = (str(getattr(error, "message", "")) or str(error)).strip().splitlines()
-        raise TropeError(f"milvus at {uri}: {why[0][:300] if why else error!r}") from None
+        raise TropeError(f"milvus at {uri}: {_reason(error)[:300]}") from None
+
+
+def _reason(error: Exception) -> str:
+    """The line that says what happened; those of gRPC come with a page around it."""
+    text = (str(getattr(error, "message", "")) or str(error)).strip()
+    inside = re.search(r'details = "(.+?)"\s*$', text, flags=re.M)
+    lines = [inside[1]] if inside else text.splitlines()
+    return lines[0] if lines else repr(error)
