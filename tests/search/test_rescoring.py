@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -14,11 +16,13 @@ import torch
 import trope
 from trope.checkpoints import load_model
 from trope.embedder import Embedder
-from trope.encoders import encode
+from trope.encoders import compare, encode
 from trope.encoders.reranking import candidates, rerank
 from trope.encoders.scorers.matching import Matching
 from trope.evaluation.runs import RunSource
 from trope.index import IndexSettings, encoding
+from trope.index.compared import details_of, encoded_from
+from trope.index.details import one_after_another
 from trope.index.folder import read_state
 from trope.index.job import build
 from trope.matching import spread
@@ -179,6 +183,26 @@ def test_rows_with_the_same_text_keep_what_it_is_compared_by_once(
     assert details is not None
     assert [len(rows) for rows in details.segments] == [3]
     assert details.segments[0].dtype == np.int16
+
+
+def test_parts_in_16_bits_hardly_move_scores(scored: Path) -> None:
+    _, images, texts = everything(scored, "sgr")
+    scorer = load_model(scored / "sgr").model.scorer
+    wanted = compare(scorer, images, texts)
+
+    def moved(change: Callable[[Encoded], Encoded]) -> float:
+        return float((compare(scorer, change(images), change(texts)) - wanted).abs().max())
+
+    def kept(items: Encoded) -> Encoded:
+        rows, counts = details_of(items, "locals")
+        return encoded_from(one_after_another("locals", [rows], counts), items.mean.numpy())
+
+    def halved(items: Encoded) -> Encoded:
+        assert items.locals is not None
+        return replace(items, locals=items.locals.half().float())
+
+    assert moved(kept) < 5e-4 * float(wanted.std())
+    assert moved(kept) < moved(halved) / 2
 
 
 def test_what_a_scorer_does_not_compare_is_ranked_by_the_cosine_and_told(
