@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import torch
-from jaxtyping import Float32
+from jaxtyping import Float32, UInt8
 from PIL import Image
 
 from trope.checkpoints import Checkpoint, load_model
@@ -28,14 +28,18 @@ from trope.encoders.plan import WORDS
 from trope.errors import UsageError
 from trope.views import Encoded
 
-Picture: TypeAlias = Path | bytes | Image.Image
+Pixels: TypeAlias = UInt8[np.ndarray, "h w 3"]  # decoded at the size that the model takes
+Picture: TypeAlias = Path | bytes | Image.Image | Pixels
 Item: TypeAlias = str | Picture
 
 BATCH = 64
 
 
 class Embedder:
-    """A trained model that takes texts (`str`) and pictures (paths, bytes, Pillow's images)."""
+    """A trained model that takes texts (`str`) and pictures.
+
+    Pictures are paths, bytes, Pillow's images, or what `trope.data.images.decode` made of one.
+    """
 
     def __init__(self, model: Checkpoint | str | Path) -> None:
         self.checkpoint = model if isinstance(model, Checkpoint) else load_model(Path(model))
@@ -88,7 +92,7 @@ class Embedder:
 
         Other arguments of `sentence-transformers` (progress bars, devices, prompts) change nothing.
         """
-        if isinstance(sentences, (str, bytes, Path, Image.Image)):
+        if isinstance(sentences, (str, bytes, Path, Image.Image, np.ndarray)):
             return self.encode([sentences], batch_size, convert_to_tensor)[0]
         items = list(sentences)
         found = np.zeros((len(items), self.size), np.float32)
@@ -108,12 +112,17 @@ class Embedder:
         return np.asarray(one @ other.T)
 
     @cached_property
+    def pixels(self) -> int:
+        """Height and width of the pictures that the model takes."""
+        return self._fresh.image_size
+
+    @cached_property
     def _fresh(self) -> Fresh:
         return Fresh(self.checkpoint.plan)
 
     def _pixels(self, picture: Picture) -> Any:
-        size = self._fresh.image_size  # a model that takes no pictures says so first
-        return decode(*_content(picture), size)
+        size = self.pixels  # a model that takes no pictures says so first
+        return picture if isinstance(picture, np.ndarray) else decode(*_content(picture), size)
 
     @staticmethod
     def _batches(items: Sequence[Any], batch: int) -> list[list[Any]]:

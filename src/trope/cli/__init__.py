@@ -24,6 +24,7 @@ from trope.cli import (
     metrics,
     recipes,
     search,
+    serve,
     train,
     up,
 )
@@ -52,6 +53,7 @@ app.command("evaluate")(evaluate.command)
 app.command("metrics")(metrics.command)
 app.command("index")(index.command)
 app.command("search")(search.command)
+app.command("serve")(serve.command)
 app.command("export")(export.command)
 app.command("explain")(explain.command)
 app.command("experiment")(experiment.command)

@@ -17,6 +17,7 @@ from trope.index.candidates import Places, Queries, Scores, by_all, by_nodes, fi
 from trope.index.local import Local
 from trope.index.parts import REMEMBERED, Part
 from trope.index.settings import IndexSettings
+from trope.recent import Recent
 
 FEWEST = 0.02  # of all items: a filter that lets fewer pass leaves the graph aside
 
@@ -29,7 +30,7 @@ class Faiss(Local):
     def reload(self) -> None:
         """See the newest state."""
         super().reload()
-        self._asked: dict[tuple[int, int, int], Any] = {}
+        self._asked: Recent[tuple[int, int, int], Any] = Recent(REMEMBERED)
 
     def _search(
         self, part: Part, queries: Queries, k: int, allowed: Allowed
@@ -54,14 +55,12 @@ class Faiss(Local):
     def _parameters(self, part: Part, count: int, allowed: Allowed) -> Any:
         """How to ask a graph; answers of `Part.allowed` are kept, so that they name themselves."""
         key = (id(part), id(allowed), count)
-        if key not in self._asked:
-            if len(self._asked) >= REMEMBERED:
-                self._asked.pop(next(iter(self._asked)))
+        if (found := self._asked.get(key)) is None:
             asking = max(self.state.settings.asking, count)
             found = graphs.parameters(asking, nodes_of(part, allowed))
             found.allowed = allowed  # while it lives, no other has its number
-            self._asked[key] = found
-        return self._asked[key]
+            self._asked.put(key, found)
+        return found
 
     def _few(self, part: Part, allowed: Bool[np.ndarray, " items"]) -> bool:
         passing = int(np.count_nonzero(allowed))

@@ -6,6 +6,8 @@ would fall into islands, and a text that thousands of rows share need not be com
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from errno import ENOENT
@@ -26,12 +28,15 @@ from trope.index.folder import File, PartState, verified, write_file
 from trope.index.items import KEY, Items, Vectors, joined
 from trope.index.segments import read_details, write_details
 from trope.neighbors.rows import copies
+from trope.recent import Recent
 
 Nodes: TypeAlias = Float32[np.ndarray, "nodes d"]
 Places: TypeAlias = Int[np.ndarray, " places"]
 REMEMBERED = 16  # filters whose answers are kept
 FEW = 100_000  # items whose ids become objects of Python at once
-SELDOM = 4  # searches after which those of more do too
+ASKING = 4  # searches at a time whose items are then looked up
+SELDOM = 4  # searches after which those of more do too, and lookups after which ids are sorted
+HANDFUL = 64  # ids that are looked up one by one
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,11 +49,14 @@ class Part:
     dead: Bool[np.ndarray, " items"] | None = field(default=None, repr=False)
     graph: Any = field(default=None, repr=False)
     details: Details | None = field(default=None, repr=False)
-    _passing: dict[Filter | None, Bool[np.ndarray, " items"] | None] = field(
-        default_factory=dict, repr=False
+    _passing: Recent[Filter | None, tuple[Bool[np.ndarray, " items"] | None]] = field(
+        default_factory=lambda: Recent(REMEMBERED), repr=False
     )
-    _last: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list, repr=False)
+    _last: deque[tuple[np.ndarray, np.ndarray]] = field(
+        default_factory=lambda: deque(maxlen=ASKING), repr=False
+    )
     _searches: list[int] = field(default_factory=lambda: [0], repr=False)
+    _lookups: list[int] = field(default_factory=lambda: [0], repr=False)
 
     def __len__(self) -> int:
         """How many items there are, without those removed."""
@@ -76,26 +84,42 @@ class Part:
 
     def allowed(self, where: Filter | None) -> Bool[np.ndarray, " items"] | None:
         """Which items may be found; None for all. The last few answers are kept."""
-        if where not in self._passing:
-            if len(self._passing) >= REMEMBERED:
-                self._passing.pop(next(iter(self._passing)))
+        if (known := self._passing.get(where)) is None:
             passing = None if where is None else mask(where, self.rows)
             if self.dead is not None:
                 passing = ~self.dead if passing is None else passing & ~self.dead
-            self._passing[where] = passing
-        return self._passing[where]
+            known = self._passing.put(where, (passing,))
+        return known[0]
 
     def places(self, ids: pa.Array) -> Places:
         """Where items are that are not removed; -1 of one that is not there."""
-        for found, where in self._last:  # looking a few up among millions takes long
+        for found, where in list(self._last):  # looking a few up among millions takes long
             before = dict(zip(found.ravel().tolist(), where.ravel().tolist(), strict=True))
             known = [before.get(name) for name in ids.to_pylist()]
             if None not in known:
                 return np.array(known, np.int64)
+        self._lookups[0] += 1
+        if self._lookups[0] > SELDOM and len(ids) <= HANDFUL:
+            return np.array([self._place(name) for name in ids.to_pylist()], np.int64)
         alive = np.arange(len(self.senses)) if self.dead is None else np.flatnonzero(~self.dead)
         keys = self.keys if self.dead is None else self.keys.take(pa.array(alive))
         found = np.asarray(pc.fill_null(pc.index_in(ids, value_set=keys), -1), np.int64)
         return np.where(found >= 0, alive[found], -1) if len(alive) else np.full(len(ids), -1)
+
+    def _place(self, name: str) -> int:
+        """Where the item of an id is, among all sorted; one removed may have had the same id."""
+        at = bisect_left(self.sorted, name, key=lambda place: self.keys[int(place)].as_py())
+        for place in map(int, self.sorted[at:]):
+            if self.keys[place].as_py() != name:
+                break
+            if self.dead is None or not self.dead[place]:
+                return place
+        return -1
+
+    @cached_property
+    def sorted(self) -> Places:
+        """Where items are in the order of their ids: quick, where single ones are looked up."""
+        return np.asarray(pc.sort_indices(self.keys), np.int64)
 
     def names(self, places: Int[np.ndarray, "queries k"]) -> Shaped[np.ndarray, "queries k"]:
         """The ids of items that were found; None where there is no item (-1)."""
@@ -105,7 +129,7 @@ class Part:
         else:
             numbers = pa.array(places.ravel(), mask=places.ravel() < 0)
             found = self.keys.take(numbers).to_numpy(zero_copy_only=False).reshape(places.shape)
-        self._last[:] = [(found, places)]
+        self._last.appendleft((found, places))
         return np.asarray(found)
 
     @cached_property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -23,7 +24,7 @@ from trope.index.folder import read_state
 from trope.index.items import MODALITIES, Items, Modality, Vectors
 from trope.index.job import Indexed, add, checkpoint_of, remove
 from trope.search.explaining import explained
-from trope.search.hits import Results, hit, plain_lines
+from trope.search.hits import Hit, Results, hit, plain_lines
 from trope.search.queries import Asked, Pictures, Query, Said, query
 from trope.search.ranked import Ranked
 from trope.search.ranking import Bank, Reranker, as_encoded
@@ -49,6 +50,7 @@ class Index:
         self.folder, self.rerank = Path(folder), rerank
         self.engine: Engine = open_engine(self.folder)
         self._banks: dict[tuple[Modality, Modality], Bank] = {}
+        self._sources: list[str] | None = None
 
     def __len__(self) -> int:
         return sum(self.engine.count(modality) for modality in MODALITIES)
@@ -79,27 +81,56 @@ class Index:
         filter on columns; `hubs` a correction against items that are near to everything. Without
         `rerank` the order is that of the cosines, whatever else the model can compare by.
         """
-        asked = query(text, image, minus, minus_image)
+        found = self.ask(
+            query(text, image, minus, minus_image),
+            k=k,
+            page=page,
+            find=find,
+            where=parse(where) if where else None,
+            hubs=hubs,
+            explain=explain,
+            rerank=rerank,
+        )
+        return replace(found, where=where)
+
+    def ask(
+        self,
+        asked: Query,
+        *,
+        k: int = 10,
+        page: int = 1,
+        find: Find | None = None,
+        where: Filter | None = None,
+        hubs: str | Hubs = "none",
+        explain: bool = False,
+        rerank: bool = True,
+    ) -> Results:
+        """The same for a query and a filter that are made already."""
         kind = find or OTHER[asked.modality]
         _refuse(k, page, kind)
-        passing = parse(where) if where else None
         way, remarks = self._way(asked, kind, _hubs(hubs), rerank)
         encoded = asked.encoded(self.embedder, parts=way.parts)
-        ranked = self._ranked(asked, encoded, kind, k * page, passing, way)
-        ranked = ranked.part(k * (page - 1), k * page)
-        items = self.engine.get(ranked.ids)
-        sources = self._sources()
-        first = k * (page - 1) + 1
-        lines = zip(ranked.scores, plain_lines(items.rows), strict=True)
-        hits = [hit(first + i, float(s), line, sources) for i, (s, line) in enumerate(lines)]
-        hits = ranked.told(hits)
-        if explain:
-            hits = explained(
-                self.engine, _points(encoded.whole)[0], hits, ranked.ids, items.vectors
-            )
+        ranked = self._ranked(asked, encoded, kind, k * page, where, way)
+        hits = self._hits(_points(encoded.whole), ranked, k * (page - 1), k * page, explain)
         remarks = (*self._remarks(asked), *remarks, *way.remarks(k * page, len(hits)))
-        about = (asked.document(), kind, tuple(hits), page, k, where, remarks)
+        about = (asked.document(), kind, hits, page, k, None, remarks)
         return Results(*about, ranked_by=way.name, spread=spread_of(encoded))
+
+    def near(
+        self,
+        encoded: Encoded,
+        find: Find,
+        *,
+        k: int = 10,
+        page: int = 1,
+        where: Filter | None = None,
+        explain: bool = False,
+    ) -> tuple[Hit, ...]:
+        """The items most like one that is encoded already, such as another item of the index."""
+        _refuse(k, page, find)
+        points = _points(encoded)
+        found = Ranked(*self._nearest(points, find, k * page, where))
+        return self._hits(points, found, k * (page - 1), k * page, explain)
 
     def add(self, data: Place | Pairs) -> Indexed:
         """Put the rows of a data set in; rows of the same id are replaced."""
@@ -118,6 +149,26 @@ class Index:
         self.engine.close()
         self.engine = open_engine(self.folder)
         self._banks.clear()
+        self._sources = None
+
+    def sources(self) -> list[str]:
+        """Where the data sets are."""
+        if self._sources is None:
+            seen, folder = read_state(self.folder).sources, self.folder.resolve()
+            self._sources = [str((folder / source).resolve()) for source in seen]
+        return self._sources
+
+    def _hits(
+        self, points: Vectors, ranked: Ranked, first: int, last: int, explain: bool
+    ) -> tuple[Hit, ...]:
+        """Those of a page, each with its row."""
+        some = ranked.part(first, last)
+        items, sources = self.engine.get(some.ids), self.sources()
+        lines = enumerate(zip(some.scores, plain_lines(items.rows), strict=True), first + 1)
+        hits = some.told([hit(rank, float(s), line, sources) for rank, (s, line) in lines])
+        if explain:
+            hits = explained(self.engine, points[0], hits, some.ids, items.vectors)
+        return tuple(hits)
 
     def _way(
         self, asked: Query, kind: str, hubs: Hubs, rerank: bool
@@ -187,11 +238,6 @@ class Index:
         return tuple(
             f"the model knows no word of {text!r}: its answer means little" for text in strange
         )
-
-    def _sources(self) -> list[str]:
-        """Where the data sets are, now."""
-        seen = read_state(self.folder).sources
-        return [str((self.folder.resolve() / source).resolve()) for source in seen]
 
 
 def _points(encoded: Encoded) -> Vectors:

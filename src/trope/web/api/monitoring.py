@@ -1,0 +1,42 @@
+"""Whether the server lives, and how it does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fastapi import APIRouter
+from fastapi.responses import PlainTextResponse, Response
+
+from trope.runtime import version
+from trope.web.api.replies import written
+from trope.web.metrics import Metrics
+from trope.web.service import Service
+
+
+@dataclass(frozen=True)
+class Health:
+    """Alive, with so many items."""
+
+    status: str
+    version: str
+    items: int
+
+
+def monitoring(service: Service, metrics: Metrics) -> APIRouter:
+    """The routes, which have no version."""
+    routes = APIRouter(tags=["monitoring"])
+
+    @routes.get("/healthz", response_model=Health)
+    def health() -> Response:
+        """Alive."""
+        items = sum(about.images + about.texts for about in service.about())
+        return written(Health("ok", version(), items))
+
+    @routes.get("/metrics", response_class=PlainTextResponse)
+    def measures() -> Response:
+        """Counts and times, for Prometheus."""
+        return PlainTextResponse(
+            metrics.text(service), media_type="text/plain; version=0.0.4; charset=utf-8"
+        )
+
+    return routes

@@ -1,0 +1,76 @@
+"""The application: the API, the pages, static files, and what guards them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+import anyio.to_thread
+from fastapi import FastAPI
+from fastapi.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from trope.runtime import cores, version
+from trope.web.api import api, monitoring
+from trope.web.errors import Page, explain_errors
+from trope.web.guards.bodies import Bodies
+from trope.web.guards.headers import Headers
+from trope.web.guards.hosts import Hosts
+from trope.web.guards.measuring import Measuring
+from trope.web.guards.rates import Rates
+from trope.web.guards.tokens import Tokens
+from trope.web.login import login
+from trope.web.metrics import Metrics
+from trope.web.service import Service
+from trope.web.settings import ServeSettings
+
+STATIC = Path(__file__).parent / "static"
+OPENAPI = "/api/v1/openapi.json"
+
+
+def application(service: Service, settings: ServeSettings | None = None) -> ASGIApp:
+    """Everything, guarded: from the outside in, the measures come first and the pages last."""
+    settings, metrics = settings or ServeSettings(), Metrics()
+    made: ASGIApp = routes(service, metrics, settings)
+    made = Bodies(made, settings)
+    if settings.token:
+        made = Tokens(made, settings.token)
+    made = Rates(made, settings, metrics)
+    made = Hosts(made, settings)
+    made = Headers(made)
+    return Measuring(made, metrics)
+
+
+def routes(service: Service, metrics: Metrics, settings: ServeSettings) -> FastAPI:
+    """The API, and the pages where they are there."""
+    app = FastAPI(
+        title="Trope",
+        summary="Search among pictures and texts.",
+        version=version(),
+        openapi_url=OPENAPI,
+        docs_url=None,  # both would load scripts from elsewhere
+        redoc_url=None,
+        lifespan=_lifespan,
+    )
+    app.include_router(api(service))
+    app.include_router(monitoring(service, metrics))
+    if settings.token:
+        app.include_router(login(settings.token))
+    error_page: Page | None = None
+    if find_spec("trope.web.pages") is not None:
+        made = import_module("trope.web.pages")
+        app.include_router(made.pages(service))
+        error_page = getattr(made, "error_page", None)
+    app.mount("/static", StaticFiles(directory=STATIC, check_dir=False), name="static")
+    explain_errors(app, error_page)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(_: FastAPI) -> AsyncIterator[None]:
+    """Fewer threads than a server would take: each may hold a model's answer."""
+    anyio.to_thread.current_default_thread_limiter().total_tokens = 2 * cores() + 4
+    yield

@@ -1,0 +1,59 @@
+"""The form that asks for the token."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from trope.web.guards.tokens import COOKIE, same, sealed
+
+DAYS = 30
+FORM = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Trope: token</title>
+<link rel="icon" href="/static/favicon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/static/base.css">
+</head>
+<body>
+<main class="login">
+<h1>Trope</h1>
+<form method="post" action="/login">
+<p><label for="token">Token</label></p>
+<p><input id="token" name="token" type="password" autocomplete="current-password" required autofocus></p>
+<p><button type="submit">Open</button></p>
+{said}
+</form>
+</main>
+</body>
+</html>
+"""  # noqa: E501
+WRONG = '<p role="alert">This is not the token.</p>'
+
+
+def login(token: str) -> APIRouter:
+    """The form, and what it sends."""
+    router = APIRouter(include_in_schema=False)
+
+    @router.get("/login")
+    def form() -> Response:
+        """Ask."""
+        return HTMLResponse(FORM.format(said=""))
+
+    @router.post("/login")
+    async def enter(request: Request) -> Response:
+        """Let in who knows it."""
+        given = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=4)
+        if not same(given.get("token", [""])[0], token):
+            return HTMLResponse(FORM.format(said=WRONG), 403)
+        reply = RedirectResponse("/", 303)
+        reply.set_cookie(
+            COOKIE, sealed(token), max_age=DAYS * 86_400, httponly=True, samesite="strict"
+        )
+        return reply
+
+    return router

@@ -1,0 +1,68 @@
+"""The parameters of a URL as what is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated
+
+from fastapi import Query
+
+from trope.search.index import Find
+from trope.web.asked import DEEPEST, MOST, TEXTS, Asked, Like
+
+DIGEST = "^[0-9a-f]{32}$"
+LONGEST_KEY = 1_000  # characters
+
+
+def asked(
+    q: Annotated[
+        list[str] | None, Query(max_length=TEXTS, description="Words; of several, the average.")
+    ] = None,
+    minus: Annotated[
+        list[str] | None, Query(max_length=TEXTS, description="Words to stay away from.")
+    ] = None,
+    image: Annotated[
+        str | None, Query(pattern=DIGEST, description="The digest of a picture sent before.")
+    ] = None,
+    item: Annotated[
+        str | None, Query(max_length=LONGEST_KEY, description="The key of an item to be like.")
+    ] = None,
+    like: Annotated[Like, Query(description="Which side of the item's row counts.")] = "picture",
+    find: Annotated[Find | None, Query(description="By default what the query is not.")] = None,
+    where: Annotated[
+        str | None,
+        Query(max_length=10_000, description="A filter, such as `year >= 2020 and group = 'a'`."),
+    ] = None,
+    f: Annotated[
+        list[str] | None,
+        Query(
+            max_length=200,
+            description="`column:value`, repeated: a row has one of the values of each column; "
+            "of numbers and dates also a range, `year:2010..2020`.",
+        ),
+    ] = None,
+    k: Annotated[int, Query(ge=1, le=MOST, description="Hits of a page.")] = 24,
+    page: Annotated[int, Query(ge=1, le=DEEPEST)] = 1,
+    index: Annotated[int, Query(ge=0, le=1, description="Which index, of two.")] = 0,
+    explain: Annotated[bool, Query(description="Why each hit was found.")] = False,
+) -> Asked:
+    """What a URL asks for; empty words, which forms send, are none."""
+    chosen = facets(f or ())
+    return Asked(
+        _said(q), _said(minus), image, item, like, find, where, chosen, k, page, index, explain
+    )
+
+
+def facets(pairs: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Values by column, from `column:value`; a column may have a colon, escaped as `\\:`."""
+    found: dict[str, tuple[str, ...]] = {}
+    for pair in pairs:
+        name, mark, value = pair.replace("\\:", "\0").partition(":")
+        name, value = name.replace("\0", ":"), value.replace("\0", ":")
+        if mark and name and value:
+            found[name] = (*found.get(name, ()), value)
+    return found
+
+
+def _said(texts: list[str] | None) -> tuple[str, ...]:
+    return tuple(text for text in texts or () if text.strip())

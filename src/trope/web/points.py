@@ -1,0 +1,183 @@
+"""The map of an index: its items as points, made once and kept beside it."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+from jaxtyping import Float32
+
+from trope.errors import DataError, TropeError
+from trope.files import replacing
+from trope.index import Engine
+from trope.index.filters.tree import Compare
+from trope.index.items import MODALITIES, MODALITY, Modality
+from trope.index.local import Local
+from trope.runtime import generator
+from trope.search.ranking import as_encoded
+from trope.web.collection import Collection
+from trope.web.colors import Color, colors
+from trope.web.projection import Flat, Vectors, refuse_missing, started
+
+MOST = 50_000  # points
+DIGITS = 4
+VERSION = b"1"
+
+State: TypeAlias = Literal["ready", "making", "failed"]
+
+
+@dataclass(frozen=True)
+class Points:
+    """Items in two dimensions, and what they can be colored by; `total` counts all there are."""
+
+    state: State
+    total: int
+    x: tuple[float, ...] = field(default=(), repr=False)
+    y: tuple[float, ...] = field(default=(), repr=False)
+    keys: tuple[str, ...] = field(default=(), repr=False)
+    modality: tuple[Modality, ...] = field(default=(), repr=False)
+    colors: tuple[Color, ...] = ()
+    message: str = ""
+
+
+class Maps:
+    """The maps of some indexes; each is made when it is first asked for."""
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self._folders = list(folders)
+        self._ready: dict[int, Points] = {}
+        self._jobs: dict[int, _Job] = {}
+        self._lock = threading.Lock()
+
+    def get(self, number: int, collection: Collection) -> Points:
+        """The map, or how far it is."""
+        with self._lock:
+            if number in self._ready:
+                return self._ready[number]
+            path = self._folders[number] / f"map-{collection.state}.arrow"
+            total = len(collection.index)
+            if (kept := _read(path)) is not None:
+                return self._ready.setdefault(number, _points(collection, kept, total))
+            refuse_missing()
+            job = self._jobs.get(number)
+            if job is None or not job.alive:
+                if job is not None and job.error:
+                    return Points("failed", total, message=job.error)
+                self._jobs[number] = _Job(collection.index.engine, path)
+        return Points("making", total, message=_told(total))
+
+    def close(self) -> None:
+        """End what is being made."""
+        with self._lock:
+            for job in self._jobs.values():
+                job.end()
+
+
+class _Job:
+    """One map in the making: vectors to a file, a process, its points to the kept file."""
+
+    def __init__(self, engine: Engine, path: Path) -> None:
+        self.error, self._ended = "", False
+        self._process: subprocess.Popen[bytes] | None = None
+        self._thread = threading.Thread(target=self._run, args=(engine, path), daemon=True)
+        self._thread.start()
+
+    @property
+    def alive(self) -> bool:
+        return self._thread.is_alive()
+
+    def end(self) -> None:
+        self._ended = True
+        if self._process is not None:
+            self._process.kill()
+        self._thread.join()
+
+    def _run(self, engine: Engine, path: Path) -> None:
+        source, target = (path.with_name(f".{path.name}.{end}.npy") for end in ("in", "out"))
+        try:
+            keys, vectors = _sampled(engine)
+            with replacing(source) as file:
+                np.save(file, vectors, allow_pickle=False)
+            if self._ended:
+                return
+            self._process = started(source, target)
+            _, said = self._process.communicate()
+            if self._process.returncode:
+                lines = said.decode(errors="replace").strip().splitlines()
+                raise DataError(f"the map cannot be made ({lines[-1][:200] if lines else 'ended'})")
+            _write(path, keys, np.load(target, allow_pickle=False))
+        except (TropeError, OSError, ValueError) as error:
+            self.error = str(error)
+        finally:
+            for left in (source, target):
+                left.unlink(missing_ok=True)
+
+
+def _sampled(engine: Engine) -> tuple[list[str], Vectors]:
+    """Keys and vectors of at most `MOST` items, of all kinds as they come."""
+    keys = [key for modality in MODALITIES for key in _keys(engine, modality)]
+    if len(keys) > MOST:
+        chosen = generator(0, "map").choice(len(keys), MOST, replace=False)
+        keys = [keys[i] for i in np.sort(chosen)]
+    vectors = engine.get(keys).vectors
+    mean = as_encoded(vectors).mean.numpy() if len(keys) else np.zeros((0, 1), np.float32)
+    return keys, np.ascontiguousarray(mean)
+
+
+def _keys(engine: Engine, modality: Modality) -> list[str]:
+    if not isinstance(engine, Local):
+        return engine.find(Compare(MODALITY, "=", modality))
+    part = engine.parts.get(modality)
+    if part is None:
+        return []
+    alive = part.keys if part.dead is None else part.keys.filter(pa.array(~part.dead))
+    found: list[str] = alive.to_pylist()
+    return found
+
+
+def _write(path: Path, keys: list[str], flat: Flat) -> None:
+    columns: dict[str, Any] = {"key": keys, "x": flat[:, 0], "y": flat[:, 1]}
+    table = pa.table(columns).replace_schema_metadata({b"trope.map": VERSION})
+    with replacing(path) as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
+
+
+def _read(path: Path) -> pa.Table | None:
+    try:
+        with pa.OSFile(str(path)) as file:
+            table = pa.ipc.open_file(file).read_all()
+    except (OSError, pa.ArrowException):
+        return None
+    known = (table.schema.metadata or {}).get(b"trope.map") == VERSION
+    return table if known and table.column_names == ["key", "x", "y"] else None
+
+
+def _points(collection: Collection, kept: pa.Table, total: int) -> Points:
+    keys = kept.column("key").to_pylist()
+    rows = collection.index.engine.get(keys).rows
+    said = "" if len(keys) == total else f"{len(keys):,} of {total:,} items, drawn by chance"
+    return Points(
+        "ready",
+        total,
+        _rounded(kept.column("x")),
+        _rounded(kept.column("y")),
+        tuple(keys),
+        tuple(rows.column(MODALITY).to_pylist()),
+        colors(rows, collection.facets),
+        said,
+    )
+
+
+def _rounded(column: pa.ChunkedArray) -> tuple[float, ...]:
+    values: Float32[np.ndarray, " points"] = column.to_numpy()
+    return tuple(np.round(values.astype(np.float64), DIGITS).tolist())
+
+
+def _told(total: int) -> str:
+    return f"the map of {min(total, MOST):,} items is being made; it is kept once it is there"

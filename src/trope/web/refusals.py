@@ -1,0 +1,17 @@
+"""What a request can be refused for, beyond what the rest of the package refuses."""
+
+from __future__ import annotations
+
+from trope.errors import DataError, TropeError, UsageError
+
+
+class NotThereError(UsageError):
+    """The item, picture or page that is asked for does not exist."""
+
+
+class TooMuchError(DataError):
+    """An upload is larger, or takes longer, than is allowed."""
+
+
+class BusyError(TropeError):
+    """It cannot be answered now; it can be asked again."""

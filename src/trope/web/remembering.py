@@ -1,0 +1,62 @@
+"""A model that remembers where it put the last texts and pictures, and is never asked by too many.
+
+Everyone types the same words again: back, forward, another page, another filter.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from trope.checkpoints import Checkpoint
+from trope.embedder import BATCH, Embedder, Picture
+from trope.encoders.joining import join
+from trope.recent import Recent
+from trope.runtime import cores
+from trope.views import Encoded
+
+KEPT = 4_096  # texts and pictures
+
+
+class Remembering(Embedder):
+    """An embedder for a server: at most as many calls at a time as there are cores."""
+
+    def __init__(self, model: Checkpoint | str | Path) -> None:
+        super().__init__(model)
+        self.checkpoint.model.eval()  # or threads would switch it to and fro under each other
+        self.kept: Recent[bytes, Encoded] = Recent(KEPT)
+        self._free = threading.BoundedSemaphore(cores())
+
+    def texts(self, texts: Sequence[str], batch: int = BATCH) -> Encoded:
+        """Where the model puts texts."""
+        return self._found(texts, lambda some: super(Remembering, self).texts(some, batch))
+
+    def images(self, images: Sequence[Picture], batch: int = BATCH) -> Encoded:
+        """Where the model puts pictures."""
+        return self._found(images, lambda some: super(Remembering, self).images(some, batch))
+
+    def _found(self, items: Sequence[Any], encode: Callable[[list[Any]], Encoded]) -> Encoded:
+        keys = [_name(item) for item in items]
+        known = {key: self.kept.get(key) for key in keys}
+        new = {key: item for key, item in zip(keys, items, strict=True) if known[key] is None}
+        if new:
+            with self._free:
+                made = encode(list(new.values()))
+            for place, key in enumerate(new):
+                known[key] = self.kept.put(key, made.take(slice(place, place + 1)))
+        found = [part for key in keys if (part := known[key]) is not None]
+        return found[0] if len(found) == 1 else join(found)
+
+
+def _name(item: Any) -> bytes:
+    """A short name of what is encoded: a text, or decoded pixels."""
+    if isinstance(item, np.ndarray):
+        return b"p" + hashlib.blake2b(item.tobytes(), digest_size=16).digest()
+    if isinstance(item, bytes):
+        return b"b" + hashlib.blake2b(item, digest_size=16).digest()
+    return b"t" + str(item).encode("utf-8", "surrogatepass")

@@ -1,0 +1,154 @@
+"""The server: uvicorn, with slow and broken clients held off, and a stop that is graceful."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from types import FrameType
+from typing import Any
+
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from trope.errors import UsageError
+from trope.web.settings import ServeSettings
+
+BACKLOG = 512
+HEADER = 32 * 2**10  # bytes of all headers
+
+
+class Patience(H11Protocol):
+    """A connection that is closed when the client takes too long: to ask, or to read."""
+
+    def __init__(self, *given: Any, idle: float, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._idle = idle
+        self._asking: asyncio.TimerHandle | None = None
+        self._reading: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Wait for a request, but not forever."""
+        super().connection_made(transport)
+        self._asking = self._later()
+
+    def data_received(self, data: bytes) -> None:
+        """What comes is part of a request, or of its headers, which have to end some time."""
+        super().data_received(data)
+        cycle: Any = self.cycle  # None before the first request
+        busy = cycle is not None and not cycle.response_complete
+        if busy:
+            _forget(self._asking)
+            self._asking = None
+        elif self._asking is None:
+            self._asking = self._later()
+
+    def on_response_complete(self) -> None:
+        """The next request may take its time again."""
+        super().on_response_complete()
+        _forget(self._asking)
+        self._asking = None if self.transport.is_closing() else self._later()
+
+    def pause_writing(self) -> None:
+        """The client does not read."""
+        super().pause_writing()
+        self._reading = self._later()
+
+    def resume_writing(self) -> None:
+        """It does."""
+        _forget(self._reading)
+        self._reading = None
+        super().resume_writing()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Nothing is waited for any more."""
+        _forget(self._asking)
+        _forget(self._reading)
+        super().connection_lost(exc)
+
+    def _later(self) -> asyncio.TimerHandle:
+        return self.loop.call_later(self._idle, self.transport.abort)
+
+
+def _forget(timer: asyncio.TimerHandle | None) -> None:
+    if timer is not None:
+        timer.cancel()
+
+
+class Server(uvicorn.Server):
+    """Stops at the first signal when all is answered, at the second at once."""
+
+    def __init__(
+        self, app: ASGIApp, settings: ServeSettings, ready: Callable[[], None] | None = None
+    ) -> None:
+        super().__init__(configured(app, settings))
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Say when it can be asked."""
+        await super().startup(sockets)
+        if self.started and self._ready is not None:
+            self._ready()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Signals end the server, not the process: what follows is still done."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        kinds = (signal.SIGINT, signal.SIGTERM)
+        before = {kind: signal.signal(kind, self.handle_exit) for kind in kinds}
+        try:
+            yield
+        finally:
+            for kind, handler in before.items():
+                signal.signal(kind, handler)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """The first signal lets requests end."""
+        self.force_exit = self.should_exit
+        self.should_exit = True
+
+
+def configured(app: ASGIApp, settings: ServeSettings) -> uvicorn.Config:
+    """Limits in uvicorn's words; who asks for what is not written down."""
+    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+    return uvicorn.Config(
+        app,
+        host=settings.host,
+        port=settings.port,
+        http=partial(Patience, idle=settings.idle),  # type: ignore[arg-type]
+        ws="none",
+        loop="asyncio",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        backlog=BACKLOG,
+        limit_concurrency=settings.connections,
+        timeout_keep_alive=int(settings.idle),
+        timeout_graceful_shutdown=int(settings.stopping),
+        h11_max_incomplete_event_size=HEADER,
+    )
+
+
+def bound(settings: ServeSettings) -> socket.socket:
+    """The socket to listen on; what is taken, or not ours, is told in one line."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    made = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind((settings.host, settings.port))
+    except OSError as error:
+        made.close()
+        why = error.strerror or error
+        place = f"{settings.host}:{settings.port}"
+        raise UsageError(f"serve: {place}: {why}; --port chooses another") from None
+    return made

@@ -1,0 +1,65 @@
+"""How the page is served, and what a client may use of it."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+
+from trope.errors import UsageError
+
+LOCAL = ("localhost", "127.0.0.1", "[::1]")
+LOOPBACK = frozenset(["localhost", "127.0.0.1", "::1"])
+
+
+@dataclass(frozen=True)
+class ServeSettings:
+    """Limits of the server; a `rate` of 0 is none.
+
+    `rate` is how many searches a second one address may ask for in the long run, `burst` how many
+    at once. `body` are the bytes that a request may bring, `seconds` the time it may take in all,
+    `idle` the time that a client may take for its next line, or for reading what it was sent.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8600
+    token: str = ""
+    hosts: tuple[str, ...] = ()
+    rate: float = 50.0
+    burst: float = 500.0
+    body: int = 21 * 2**20
+    json: int = 64 * 2**10
+    seconds: float = 60.0
+    idle: float = 15.0
+    connections: int = 512
+    stopping: float = 10.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.port <= 65_535:
+            raise UsageError(f"serve: port {self.port} is not between 0 and 65535")
+        if self.token and len(self.token) < 8:
+            raise UsageError("serve: a token needs at least 8 characters")
+        if not self.token.isascii() or not self.token.isprintable() or " " in self.token:
+            raise UsageError("serve: a token has letters, digits and signs of ASCII, no spaces")
+
+    @property
+    def local(self) -> bool:
+        """Whether only this machine can reach it."""
+        if self.host in LOOPBACK:
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    @property
+    def allowed(self) -> frozenset[str]:
+        """The names under which the page may be asked for, so that no other can be bound to it."""
+        given = f"[{self.host}]" if ":" in self.host else self.host
+        wild = {"0.0.0.0", "[::]"}
+        return frozenset({*LOCAL, *self.hosts, given} - wild)
+
+    @property
+    def url(self) -> str:
+        """Where to open the page."""
+        host = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/"
