@@ -1,0 +1,77 @@
+// Pages in place: a page is fetched whole, as a browser without scripts would get it, and the
+// parts of it that are marked `data-live` take the place of those shown. So there is one way
+// in which a page is made, and each state has a URL that works by itself.
+
+const root = document.documentElement;
+let running = null;
+let shown = here();
+
+export function here() {
+  return location.pathname + location.search;
+}
+
+/** The URL whose results are on the page, whatever is opened over them. */
+export function shownUrl() {
+  return shown;
+}
+
+/** Fetch a page as a document; an error page is a page too. */
+export async function page(url, signal) {
+  const answer = await fetch(url, { headers: { Accept: "text/html" }, signal });
+  const made = new DOMParser().parseFromString(await answer.text(), "text/html");
+  if (!made.querySelector("main")) throw new Error(`no page (${answer.status})`);
+  return made;
+}
+
+/** Show another state of this page. `history`: "push", "replace" or "keep". */
+export async function visit(url, history = "push") {
+  running?.abort();
+  const mine = (running = new AbortController());
+  root.classList.add("is-busy");
+  try {
+    put(await page(url, mine.signal));
+    remember(url, history);
+  } catch (error) {
+    if (error.name === "AbortError") return false;
+    fail(url);
+  }
+  if (running === mine) {
+    running = null;
+    root.classList.remove("is-busy");
+  }
+  return true;
+}
+
+function remember(url, how) {
+  shown = url;
+  if (how === "push" && url !== here()) history.pushState({}, "", url);
+  if (how === "replace") history.replaceState({}, "", url);
+}
+
+function put(made) {
+  document.title = made.title;
+  document.body.className = made.body.className;
+  for (const old of document.querySelectorAll("[data-live]")) {
+    const fresh = made.getElementById(old.id);
+    if (fresh) replace(old, document.importNode(fresh, true));
+  }
+  document.dispatchEvent(new CustomEvent("trope:shown"));
+}
+
+/** What a person has open, or has under the keyboard, stays so. */
+function replace(old, fresh) {
+  const open = [...old.querySelectorAll("details[open][id]")].map((one) => one.id);
+  const active = old.contains(document.activeElement) ? document.activeElement.id : "";
+  old.replaceWith(fresh);
+  for (const id of open) document.getElementById(id)?.setAttribute("open", "");
+  if (active) document.getElementById(active)?.focus();
+}
+
+function fail(url) {
+  const found = document.getElementById("found");
+  const told = document.getElementById("unreachable")?.content.cloneNode(true);
+  if (!found || !told) return location.assign(url);
+  told.querySelector("a").href = url;
+  document.body.classList.remove("fresh");
+  found.replaceChildren(told);
+}
