@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -17,12 +18,12 @@ class Recent(Generic[Key, Value]):
     def __init__(
         self,
         most: int,
-        heaviest: float = float("inf"),
-        weigh: Callable[[Value], float] = lambda _: 0.0,
+        heaviest: int = sys.maxsize,
+        weigh: Callable[[Value], int] = lambda _: 0,
     ) -> None:
         self.most, self.heaviest, self._weigh = most, heaviest, weigh
         self.hits = self.misses = 0
-        self._lock, self._weight = threading.Lock(), 0.0
+        self._lock, self._weight = threading.Lock(), 0
         self._kept: OrderedDict[Key, Value] = OrderedDict()
 
     def __len__(self) -> int:

@@ -14,7 +14,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from trope.runtime import cores, version
-from trope.web.api import api, monitoring
+from trope.web.api import PREFIX, api, monitoring
 from trope.web.errors import Page, explain_errors
 from trope.web.guards.bodies import Bodies
 from trope.web.guards.headers import Headers
@@ -28,7 +28,7 @@ from trope.web.service import Service
 from trope.web.settings import ServeSettings
 
 STATIC = Path(__file__).parent / "static"
-OPENAPI = "/api/v1/openapi.json"
+OPENAPI = f"{PREFIX}/openapi.json"
 
 
 def application(service: Service, settings: ServeSettings | None = None) -> ASGIApp:
@@ -41,7 +41,7 @@ def application(service: Service, settings: ServeSettings | None = None) -> ASGI
     made = Rates(made, settings, metrics)
     made = Hosts(made, settings)
     made = Headers(made)
-    return Measuring(made, metrics)
+    return Measuring(made, metrics, PREFIX)
 
 
 def routes(service: Service, metrics: Metrics, settings: ServeSettings) -> FastAPI:

@@ -86,7 +86,7 @@ def _head(name: str, kind: str, about: str) -> Iterator[str]:
     yield f"# TYPE {name} {kind}"
 
 
-def _gauge(name: str, about: str, value: float) -> list[str]:
+def _gauge(name: str, about: str, value: int | float) -> list[str]:
     return [*_head(name, "gauge", about), f"{name} {value}"]
 
 

@@ -58,5 +58,5 @@ class Uploads:
         self._decoder.close()
 
 
-def _weight(decoded: Decoded) -> float:
+def _weight(decoded: Decoded) -> int:
     return len(decoded.preview) + sum(pixels.nbytes for pixels in decoded.pixels.values())

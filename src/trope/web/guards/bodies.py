@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trope.web.guards.replies import header, refuse
 from trope.web.settings import ServeSettings
 
-
-class TooLargeError(Exception):
-    """More came than may."""
+CLOSE = {"Connection": "close"}
 
 
 class Bodies:
@@ -34,26 +33,22 @@ class Bodies:
 
         length = header(scope, b"content-length")
         if length.isdecimal() and int(length) > most:
-            await self._large(scope, receive, send, most)
+            await refuse(scope, receive, send, 413, _large(most), CLOSE)
             return
         try:
             async with asyncio.timeout(self._settings.seconds):
                 await self._app(scope, _bounded(receive, most), sent)
-        except TooLargeError:
-            if not started:
-                await self._large(scope, receive, send, most)
         except TimeoutError:
             if not started:
-                close = {"Connection": "close"}
-                await refuse(scope, receive, send, 408, "the request took too long", close)
+                await refuse(scope, receive, send, 408, "the request took too long", CLOSE)
 
     def _most(self, scope: Scope) -> int:
         kind = header(scope, b"content-type").partition(";")[0].strip().lower()
         return self._settings.json if kind == "application/json" else self._settings.body
 
-    async def _large(self, scope: Scope, receive: Receive, send: Send, most: int) -> None:
-        told = f"the request brings more than {most:,} bytes"
-        await refuse(scope, receive, send, 413, told, {"Connection": "close"})
+
+def _large(most: int) -> str:
+    return f"the request brings more than {most:,} bytes"
 
 
 def _bounded(receive: Receive, most: int) -> Receive:
@@ -64,7 +59,7 @@ def _bounded(receive: Receive, most: int) -> Receive:
         message = await receive()
         count += len(message.get("body", b""))
         if count > most:
-            raise TooLargeError
+            raise HTTPException(413, _large(most), CLOSE)
         return message
 
     return received

@@ -12,8 +12,8 @@ from trope.web.metrics import Metrics
 class Measuring:
     """Notes each answer: which route, which status, how long it took."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
-        self._app, self._metrics = app, metrics
+    def __init__(self, app: ASGIApp, metrics: Metrics, prefix: str) -> None:
+        self._app, self._metrics, self._prefix = app, metrics, prefix
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on, and count."""
@@ -33,9 +33,11 @@ class Measuring:
             await self._app(scope, receive, sent)
         finally:
             self._metrics.running -= 1
-            self._metrics.note(_route(scope), scope["method"], status, perf_counter() - started)
+            route, seconds = self._route(scope), perf_counter() - started
+            self._metrics.note(route, scope["method"], status, seconds)
 
-
-def _route(scope: Scope) -> str:
-    """The route's own path, never what was asked: one name for all items."""
-    return str(getattr(scope.get("route"), "path", "other"))
+    def _route(self, scope: Scope) -> str:
+        """The route's own path, never what was asked: one name for all items."""
+        path = str(getattr(scope.get("route"), "path", "other"))
+        nested = scope["path"].startswith(self._prefix) and not path.startswith(self._prefix)
+        return f"{self._prefix}{path}" if nested and path != "other" else path

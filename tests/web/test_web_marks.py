@@ -1,0 +1,86 @@
+"""Marks: written at once, read again, exported without harm."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from trope.errors import DataError
+from trope.web.marks import Marks
+
+API = "/api/v1"
+
+
+def test_a_mark_is_on_disk_when_it_is_answered(client: TestClient, service: object) -> None:
+    put = client.put(f"{API}/marks/image:r9", json={"verdict": "flag", "note": "blurred"})
+    assert put.status_code == 200
+    assert client.get(f"{API}/items/image:r9").json()["found"]["mark"] == "flag"
+    lines = service.marks().path.read_text(encoding="utf-8").splitlines()  # type: ignore[attr-defined]
+    assert json.loads(lines[-1]) == put.json()
+    client.put(f"{API}/marks/image:r9", json={"verdict": None})
+    assert client.get(f"{API}/items/image:r9").json()["found"]["mark"] is None
+    assert "image:r9" not in {mark["key"] for mark in client.get(f"{API}/marks").json()}
+
+
+@pytest.mark.parametrize(
+    ("key", "body", "status"),
+    [
+        ("image:nobody", {"verdict": "keep"}, 404),
+        ("image:r1", {"verdict": "burn"}, 422),
+        ("image:r1", {"verdict": "keep", "note": "x" * 2_001}, 422),
+        ("image:r1", {"verdict": "keep", "more": 1}, 422),
+        ("image:r1", {"verdict": "keep", "note": "x" * 70_000}, 413),
+        ("image:r1", {}, 422),
+    ],
+)
+def test_other_decisions_are_refused(
+    client: TestClient, key: str, body: dict[str, object], status: int
+) -> None:
+    assert client.put(f"{API}/marks/{key}", json=body).status_code == status
+
+
+def test_a_form_is_no_decision(client: TestClient) -> None:
+    told = {"content-type": "text/plain"}
+    found = client.put(f"{API}/marks/image:r1", content=b'{"verdict": "keep"}', headers=told)
+    assert found.status_code in (415, 422)
+
+
+def test_marks_outlive_the_server_and_half_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "marks.jsonl"
+    marks = Marks(path)
+    marks.put("image:a", "keep", "ünïcode\nline")
+    marks.put("image:b", "flag")
+    marks.put("image:a", "flag")
+    with path.open("ab") as file:
+        file.write(b'{"key": "image:c", "verd')
+    again = Marks(path)
+    assert {mark.key: mark.verdict for mark in again.all()} == {
+        "image:b": "flag",
+        "image:a": "flag",
+    }
+    again.put("image:d", "keep")
+    assert Marks(path).get("image:d") == "keep"
+
+
+def test_another_file_is_not_written_over(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("my notes\n", encoding="utf-8")
+    with pytest.raises(DataError, match="holds no marks"):
+        Marks(path)
+    assert path.read_text(encoding="utf-8") == "my notes\n"
+
+
+def test_exports(client: TestClient) -> None:
+    client.put(f"{API}/marks/image:r10", json={"verdict": "keep", "note": '=1+1, "x"'})
+    lines = client.get(f"{API}/marks/export")
+    assert lines.headers["content-type"] == "application/x-ndjson"
+    assert [json.loads(line)["key"] for line in lines.text.splitlines()][-1] == "image:r10"
+    table = client.get(f"{API}/marks/export", params={"format": "csv"})
+    assert "attachment" in table.headers["content-disposition"]
+    rows = list(csv.DictReader(io.StringIO(table.text)))
+    assert rows[-1]["note"] == '\'=1+1, "x"'  # a spreadsheet must not run it

@@ -1,0 +1,198 @@
+"""Searches, items, facets and comparisons through the API."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+from web_samples import SCRIPT
+
+import trope
+from trope.errors import UsageError
+from trope.web.asked import Asked
+from trope.web.parameters import facets
+from trope.web.service import Service
+
+API = "/api/v1"
+
+
+def test_words_find_what_the_index_finds(client: TestClient, home: Path) -> None:
+    found = client.get(f"{API}/search", params={"q": "flute drum", "k": 5}).json()
+    known = trope.open_index(home / "infonce-index").search("flute drum", k=5)
+    assert [hit["id"] for hit in found["hits"]] == [hit.id for hit in known]
+    assert [hit["score"] for hit in found["hits"]] == pytest.approx([hit.score for hit in known])
+    assert found["find"] == "image"
+    assert found["total"] == 48
+    assert found["more"]
+
+
+def test_several_words_are_averaged_and_subtracted(service: Service, home: Path) -> None:
+    asked = Asked(q=("rain", "red"), minus=("apple",), k=6)
+    known = trope.open_index(home / "infonce-index").search(["rain", "red"], minus="apple", k=6)
+    assert [hit.id for hit in service.search(asked).hits] == [hit.id for hit in known]
+
+
+def test_pages_follow_each_other(client: TestClient) -> None:
+    parts = [
+        client.get(f"{API}/search", params={"q": "rain", "k": 20, "page": page}).json()
+        for page in (1, 2, 3, 4)
+    ]
+    keys = [hit["key"] for part in parts for hit in part["hits"]]
+    ranks = [hit["rank"] for part in parts for hit in part["hits"]]
+    assert len(set(keys)) == 48
+    assert ranks == list(range(1, 49))
+    assert [part["more"] for part in parts] == [True, True, False, False]
+
+
+def test_nothing_asked_is_browsing(client: TestClient) -> None:
+    first, again = (client.get(f"{API}/search", params={"k": 7}).json() for _ in range(2))
+    assert [hit["key"] for hit in first["hits"]] == [hit["key"] for hit in again["hits"]]
+    assert all(hit["score"] is None for hit in first["hits"])
+    rest = client.get(f"{API}/search", params={"k": 7, "page": 2}).json()
+    assert not {h["key"] for h in first["hits"]} & {h["key"] for h in rest["hits"]}
+
+
+@pytest.mark.parametrize(
+    ("chosen", "passes"),
+    [
+        ("labels:topic2", lambda row: "topic2" in row["labels"]),
+        ("section:even", lambda row: row["columns"]["section"] == "even"),
+        ("color:true", lambda row: row["columns"]["color"]),
+        ("year:2010..2019", lambda row: 2010 <= row["columns"]["year"] <= 2019),
+        ("year:..2003", lambda row: row["columns"]["year"] <= 2003),
+        ("year:2005", lambda row: row["columns"]["year"] == 2005),
+    ],
+)
+@pytest.mark.parametrize("words", ["", "rain"])
+def test_facets_filter(client: TestClient, chosen: str, passes: object, words: str) -> None:
+    found = client.get(f"{API}/search", params={"q": words, "f": chosen, "k": 50}).json()
+    everything = client.get(f"{API}/search", params={"k": 50}).json()["hits"]
+    assert {hit["key"] for hit in found["hits"]} == {h["key"] for h in everything if passes(h)}  # type: ignore[operator]
+    assert found["total"] == len(found["hits"]) > 0
+
+
+def test_facets_of_columns_all_count_and_values_of_one_are_alternatives(
+    client: TestClient,
+) -> None:
+    asked = {"f": ["labels:topic1", "labels:topic2", "section:odd"], "k": 50}
+    found = client.get(f"{API}/search", params=asked).json()["hits"]
+    assert {label for hit in found for label in hit["labels"]} == {"topic2"}
+    assert {hit["columns"]["section"] for hit in found} == {"odd"}
+
+
+def test_facets_of_an_index(client: TestClient) -> None:
+    known = {one["column"]: one for one in client.get(f"{API}/facets").json()["columns"]}
+    assert known["labels"]["values"][0] == {"value": "topic0", "count": 13}
+    assert (known["year"]["low"], known["year"]["high"]) == ("1990", "2047")
+    assert known["section"]["kind"] == "choice"
+    assert known["color"]["kind"] == "flag"
+    assert not {"id", "text", "image", "more", "trope.key"} & known.keys()
+
+
+def test_a_column_name_may_have_a_colon() -> None:
+    assert facets([r"dc\:type:a:b", "x:1", "x:2", "empty:"]) == {
+        "dc:type": ("a:b",),
+        "x": ("1", "2"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "says"),
+    [
+        ({"q": "rain", "where": "yaer > 2"}, 400, "did you mean 'year'"),
+        ({"q": "rain", "where": "year >"}, 400, "expected a value"),
+        ({"q": "rain", "f": "nowhere:1"}, 400, "no column 'nowhere'"),
+        ({"q": "rain", "f": "year:soon"}, 400, "holds numbers"),
+        ({"q": "rain", "k": 0}, 422, "greater than or equal to 1"),
+        ({"q": "rain", "k": 100, "page": 11}, 400, "at most 1,000 hits"),
+        ({"q": "x" * 2_001}, 400, "2,000 characters"),
+        ({"minus": "rain"}, 400, "nothing to subtract from"),
+        ({"image": "0" * 32}, 404, "send it again"),
+        ({"image": "../../etc/passwd"}, 422, "image"),
+        ({"item": "image:nobody"}, 404, "no item 'image:nobody'"),
+        ({"item": "r1"}, 404, "no item 'r1'"),
+        ({"item": "image:r1", "q": "rain"}, 400, "not with both"),
+        ({"q": "rain", "index": 2}, 422, "index"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_one_line(
+    client: TestClient, asked: dict[str, object], status: int, says: str
+) -> None:
+    found = client.get(f"{API}/search", params=asked)  # type: ignore[arg-type]
+    assert found.status_code == status
+    assert says in found.json()["error"]
+    assert "\n" not in found.json()["error"]
+
+
+def test_more_like_this_leaves_the_row_itself_out(client: TestClient) -> None:
+    for like, find in (("picture", "image"), ("meaning", "text")):
+        asked = {"item": "text:1:r5", "like": like, "k": 10}
+        found = client.get(f"{API}/search", params=asked).json()
+        assert found["find"] == find
+        assert "r5" not in {hit["id"] for hit in found["hits"]}
+        assert [hit["rank"] for hit in found["hits"]] == list(range(1, 11))
+        assert {hit["modality"] for hit in found["hits"]} == {find}
+
+
+def test_an_item_has_its_row_and_what_is_like_it(client: TestClient) -> None:
+    item = client.get(f"{API}/items/image:r6").json()
+    assert item["found"]["licence"] == "CC0"
+    assert item["found"]["columns"]["more"] == {"deep": [6]}
+    assert [text["key"] for text in item["texts"]] == ["text:0:r6", "text:1:r6"]
+    assert len(item["same_picture"]) == len(item["same_meaning"]) == 12
+    assert len(item["found"]["neighbors"]) == 3
+    told = client.get(f"{API}/items/text:0:told").json()
+    assert told["found"]["picture"] is None
+    assert told["same_picture"] is None
+    assert len(told["same_meaning"]) == 12
+
+
+def test_texts_come_through_as_they_are(client: TestClient) -> None:
+    found = client.get(f"{API}/items/text:0:r4")
+    assert found.headers["content-type"] == "application/json"
+    assert found.json()["found"]["text"] == SCRIPT
+
+
+def test_why_a_hit_was_found(client: TestClient) -> None:
+    asked = {"q": "rain", "explain": True, "index": 1, "k": 3}
+    for hit in client.get(f"{API}/search", params=asked).json()["hits"]:  # type: ignore[arg-type]
+        assert set(hit["senses"]) == {"query", "item"}
+        assert all(near["key"].startswith("image:") for near in hit["neighbors"])
+
+
+def test_two_indexes_side_by_side(client: TestClient) -> None:
+    both = client.get(f"{API}/compare", params={"q": "rain", "k": 10}).json()
+    ranks = [{hit["key"]: hit["rank"] for hit in both[side]["hits"]} for side in ("left", "right")]
+    assert {one["key"] for one in both["differences"]} == ranks[0].keys() | ranks[1].keys()
+    for one in both["differences"]:
+        left, right = (side.get(one["key"]) for side in ranks)
+        assert (one["left"], one["right"]) == (left, right)
+        if left is None or right is None:
+            assert one["change"] == ("only right" if left is None else "only left")
+        else:
+            assert one["change"] == ("same" if left == right else "up" if right < left else "down")
+    shared = len(ranks[0].keys() & ranks[1].keys())
+    assert both["overlap"] == pytest.approx(shared / len(both["differences"]))
+
+
+def test_words_the_model_does_not_know_are_remarked(client: TestClient) -> None:
+    found = client.get(f"{API}/search", params={"q": "zzzz"})
+    assert found.status_code == 400 or "zzzz" in found.json()["remarks"][0]
+
+
+def test_queries_are_encoded_once(service: Service) -> None:
+    kept = service.collections[0].embedder.kept
+    service.search(Asked(q=("green harp",)))
+    before = kept.misses
+    service.search(Asked(q=("green harp",), page=2))
+    assert kept.misses == before
+
+
+def test_what_is_asked_is_bounded() -> None:
+    with pytest.raises(UsageError, match="at most 8 texts"):
+        Asked(q=("a",) * 9)
+    with pytest.raises(UsageError, match="at most 20 columns"):
+        Asked(facets={str(i): ("a",) for i in range(21)})
+    with pytest.raises(UsageError, match="at most 100 values"):
+        Asked(facets={"a": ("b",) * 101})
