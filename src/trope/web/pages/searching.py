@@ -19,7 +19,7 @@ from trope.web.pages.wording import brief, count
 
 FINDS: tuple[tuple[Find, str], ...] = (("image", "Pictures"), ("text", "Texts"), ("both", "Both"))
 NOUNS: dict[Modality, str] = {"image": "picture", "text": "text"}
-SIZES: dict[Find, int] = {"image": 30, "text": 24, "both": 15}  # hits of a page
+SIZES: dict[Find, int] = {"image": 30, "text": 24, "both": 12}  # hits of a page
 SHEETS, SCRIPTS = ("search", "item"), ("search",)
 
 
@@ -81,8 +81,9 @@ def _page(frame: Frame, asked: Asked) -> HTMLResponse:
 
 
 def answered(frame: Frame, asked: Asked, find: Find) -> list[Answer]:
-    """An answer for each modality: scores of pictures and texts do not compare."""
-    kinds: tuple[Find, ...] = ("image", "text") if find == "both" else (find,)
+    """An answer for each modality, as their scores do not compare; of a picture, texts first."""
+    both: tuple[Find, ...] = ("text", "image") if asked.image and not asked.q else ("image", "text")
+    kinds = both if find == "both" else (find,)
     return [frame.service.search(replace(asked, find=kind, k=SIZES[find])) for kind in kinds]
 
 

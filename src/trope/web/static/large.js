@@ -25,6 +25,7 @@ async function open(url, how) {
     depth = 0;
     inside.replaceChildren();
     dialog.showModal();
+    dialog.querySelector(".close").focus(); // the others may be disabled in a moment
   }
   if (how === "push") depth += 1;
   if (how === "push") history.pushState({ depth }, "", url);
@@ -120,9 +121,9 @@ if (dialog) {
     if (by) step(Number(by));
     if (event.target === dialog || event.target.closest(".close")) close();
   });
-  dialog.addEventListener("keydown", (event) => {
-    if (event.key === "ArrowRight") step(1);
-    if (event.key === "ArrowLeft") step(-1);
+  document.addEventListener("keydown", (event) => {
+    if (dialog.open && event.key === "ArrowRight") step(1);
+    if (dialog.open && event.key === "ArrowLeft") step(-1);
   });
 } else {
   window.addEventListener("popstate", () => location.reload());

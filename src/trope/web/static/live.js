@@ -6,6 +6,8 @@ const root = document.documentElement;
 let running = null;
 let shown = here();
 
+root.classList.add("scripted"); // buttons that only a browser without scripts needs go
+
 export function here() {
   return location.pathname + location.search;
 }

@@ -33,7 +33,8 @@ function seen(i) {
 }
 
 function size() {
-  return Math.min(11, (points.count > 10000 ? 3.2 : 5) * Math.sqrt(Math.sqrt(view.zoom)));
+  const alone = Math.max(3.4, 10.5 - 1.5 * Math.log10(points.count + 1)); // fewer may be larger
+  return Math.min(13, alone * view.zoom ** 0.28);
 }
 
 function draw() {

@@ -14,8 +14,9 @@ let typed = false; // whether the newest entry of the history came from typing
 /** The page that the form asks for, without what is empty. */
 function asked() {
   const said = new URLSearchParams();
+  const usual = form.querySelector("[name=find]:checked")?.matches("[data-usual]");
   for (const [name, value] of new FormData(form))
-    if (typeof value === "string" && value.trim()) said.append(name, value.trim());
+    if (typeof value === "string" && value.trim() && !(usual && name === "find")) said.append(name, value.trim());
   const plain = said.toString();
   return form.dataset.action + (plain ? `?${plain}` : "");
 }

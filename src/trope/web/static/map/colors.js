@@ -6,7 +6,8 @@ const HUES = [
 ];
 const OTHER = [140, 146, 158];
 const RAMP = [[43, 48, 122], [36, 110, 150], [62, 160, 130], [168, 196, 74], [250, 222, 60]];
-const FULL = 215;
+const FULL = 225;
+const PALE = 110; // what has no color of its own does not hide what has
 const FAINT = 22;
 
 function ramp(share) {
@@ -32,8 +33,9 @@ export function chosen(color, picked, i) {
 export function painted(points, color, picked, kinds) {
   const bytes = new Uint8Array(points.count * 4);
   for (let i = 0; i < points.count; i++) {
-    const seen = kinds[points.kinds[i]] ? (chosen(color, picked, i) ? FULL : FAINT) : 0;
-    bytes.set([...shade(color, color.values[i]), seen], 4 * i);
+    const own = shade(color, color.values[i]);
+    const strong = own === OTHER && picked === null ? PALE : FULL;
+    bytes.set([...own, kinds[points.kinds[i]] ? (chosen(color, picked, i) ? strong : FAINT) : 0], 4 * i);
   }
   return bytes;
 }

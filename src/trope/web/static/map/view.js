@@ -1,6 +1,7 @@
 // Where on the map we are: which point of it is in the middle, and how many pixels a unit takes.
 
 const CLOSEST = 400; // times the whole map
+const FARTHEST = 0.3;
 
 export class View {
   constructor() {
@@ -11,7 +12,7 @@ export class View {
     this.height = 1;
   }
 
-  /** Pixels for a unit; at zoom 1 the whole map is seen, with a margin. */
+  /** Pixels for a unit; at zoom 1 nearly all of the map is seen, with a margin. */
   get scale() {
     return Math.min(this.width, this.height) * 0.92 * this.zoom;
   }
@@ -37,7 +38,7 @@ export class View {
   /** Nearer or farther by a factor; the point under (left, top) stays where it is. */
   zoomAt(factor, left = this.width / 2, top = this.height / 2) {
     const [x, y] = this.toMap(left, top);
-    this.zoom = Math.min(CLOSEST, Math.max(0.7, this.zoom * factor));
+    this.zoom = Math.min(CLOSEST, Math.max(FARTHEST, this.zoom * factor));
     const [newX, newY] = this.toMap(left, top);
     this.x = inside(this.x + x - newX);
     this.y = inside(this.y + y - newY);
@@ -50,5 +51,5 @@ export class View {
 }
 
 function inside(value) {
-  return Math.min(1.2, Math.max(-0.2, value));
+  return Math.min(2, Math.max(-1, value));
 }

@@ -1,0 +1,74 @@
+"""One small archive, one server and one browser for all tests of the pages."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browsing import DESKTOP, Page, browser, missing
+from page_samples import QUICK, write
+
+import trope
+from trope.explain import WrongSettings, explain_run, find_wrong
+from trope.training import train
+from trope.web.app import application
+from trope.web.server import Server, bound
+from trope.web.service import Places, Service
+from trope.web.settings import ServeSettings
+
+
+@pytest.fixture(scope="session")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Data, two indexes of it by different models, and what `trope explain` says of both."""
+    home = tmp_path_factory.mktemp("archive")
+    data = trope.open(write(home / "data"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TROPE_CACHE", str(home / "cache"))
+        for recipe in ("infonce", "pvse"):
+            train(recipe, home / "data", home / f"run-{recipe}", sets=QUICK, quiet=True)
+            trope.build_index(home / f"run-{recipe}", home / "data", home / recipe)
+        find_wrong(data, home / "wrong", WrongSettings(space="doc2vec"))
+        explain_run(home / "run-infonce", home / "weights")
+    return home
+
+
+@pytest.fixture(scope="session")
+def address(archive: Path) -> Iterator[str]:
+    """Where the pages are served."""
+    settings = ServeSettings(port=0, rate=0.0)
+    explained = (archive / "wrong", archive / "weights")
+    service = Service(Places((archive / "infonce", archive / "pvse"), explained))
+    with bound(settings) as listener:
+        ready = threading.Event()
+        server = Server(application(service, settings), settings, ready.set)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        assert ready.wait(30)
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        server.should_exit = True
+        thread.join()
+    service.close()
+
+
+@pytest.fixture(scope="session")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """The browser; where there is none, a failure if it is required and a skip elsewhere."""
+    if why := missing():
+        required = os.environ.get("TROPE_BROWSER") == "required"
+        (pytest.fail if required else pytest.skip)(f"no browser: {why}")
+    with browser(tmp_path_factory.mktemp("browser") / "profile") as driver:
+        yield driver
+
+
+@pytest.fixture
+def page(driver: Any, address: str) -> Iterator[Page]:
+    """A page as a person with a desktop sees it; at its end the console has no complaint."""
+    page = Page(driver, address)
+    page.look(DESKTOP)
+    yield page
+    page.scripts(True)
+    assert page.complaints() == []

@@ -1,0 +1,79 @@
+"""A picture as the question: picked, dropped, pasted, refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from browsing import Page
+
+SENT = """
+const [bytes, name, kind, type] = arguments;
+const file = new File([new Uint8Array(bytes)], name, { type });
+const transfer = new DataTransfer();
+transfer.items.add(file);
+const field = kind === "paste" ? "clipboardData" : "dataTransfer";
+const said = { [field]: transfer, bubbles: true, cancelable: true };
+const made = kind === "paste" ? ClipboardEvent : DragEvent;
+for (const step of kind === "paste" ? ["paste"] : ["dragenter", "dragover", "drop"])
+  document.body.dispatchEvent(new made(step, said));
+"""
+
+
+def send(page: Page, file: Path, kind: str, type: str = "image/png") -> None:
+    page.run(SENT, list(file.read_bytes()), file.name, kind, type)
+
+
+def answered(page: Page) -> None:
+    page.until(lambda: page.text("#found-1") == "Texts it could illustrate")
+    assert page.text("#found-2") == "Pictures like yours"
+    assert page.path.startswith("/?image=")
+    assert page.all("#given img")
+    assert page.hits()[12] == "r5"  # the picture itself is the nearest of pictures
+
+
+def test_a_picked_picture_finds_texts_and_pictures(page: Page, archive: Path) -> None:
+    page.open("/")
+    page.one(".by-picture summary").click()
+    page.one("#file").send_keys(str(archive / "data" / "5.png"))
+    answered(page)
+    found, url = page.hits(), page.path
+    page.open(url)  # can be shared while the server lives
+    assert page.hits() == found
+
+
+def test_a_dropped_picture_is_asked_with(page: Page, archive: Path) -> None:
+    page.open("/?q=harp")
+    send(page, archive / "data" / "5.png", "drop")
+    answered(page)
+    assert page.one("#q").get_property("value") == ""
+    page.driver.back()
+    page.until(lambda: page.path == "/?q=harp" and page.one("#q").get_property("value") == "harp")
+
+
+def test_a_pasted_picture_is_asked_with(page: Page, archive: Path) -> None:
+    page.open("/")
+    send(page, archive / "data" / "5.png", "paste")
+    answered(page)
+
+
+def test_words_go_with_a_picture(page: Page, archive: Path) -> None:
+    page.open("/")
+    send(page, archive / "data" / "5.png", "paste")
+    answered(page)
+    page.one("#q").send_keys("harp")
+    page.until(lambda: "“harp”" in page.text("#found-1"))
+    assert "image=" in page.path
+
+
+def test_what_is_no_picture_is_refused_in_words(page: Page, archive: Path) -> None:
+    page.open("/")
+    send(page, archive / "data" / "pairs.jsonl", "drop", "text/plain")
+    page.until(lambda: "That picture cannot be used" in page.text("#found"))
+    assert page.text("#found .message")
+    assert len(page.complaints()) == 1  # the refused request itself
+
+
+def test_a_picture_that_is_not_kept_any_more_is_told(page: Page) -> None:
+    page.open(f"/?image={'0' * 32}")
+    assert "send it again" in page.text(".state")
+    assert all("404" in complaint for complaint in page.complaints())

@@ -1,0 +1,192 @@
+"""Searching, in a real browser."""
+
+from __future__ import annotations
+
+import pytest
+from browsing import PHONE, Page
+from page_samples import MARKUP
+from selenium.webdriver.common.keys import Keys
+
+
+def shown(page: Page, words: str) -> None:
+    page.until(lambda: f"“{words}”" in page.text("#found-1"))
+
+
+def test_words_find_pictures_while_typing(page: Page) -> None:
+    page.open("/")
+    page.one("#q").send_keys("rain snow")
+    shown(page, "rain snow")
+    assert page.path == "/?q=rain+snow"
+    assert len(page.hits()) == 30
+    assert page.driver.title == "rain snow · Trope"
+
+
+def test_a_url_shows_what_it_showed_before(page: Page) -> None:
+    page.open("/")
+    page.one("#q").send_keys("harp")
+    shown(page, "harp")
+    typed = page.hits()
+    page.open("/?q=harp")
+    assert page.hits() == typed
+
+
+def test_back_and_forward_go_through_questions(page: Page) -> None:
+    page.open("/")
+    page.one("#q").send_keys("harp", Keys.ENTER)
+    shown(page, "harp")
+    page.one("#q").clear()
+    page.one("#q").send_keys("rain", Keys.ENTER)
+    shown(page, "rain")
+    page.driver.back()
+    shown(page, "harp")
+    assert page.one("#q").get_property("value") == "harp"
+    page.driver.back()
+    page.until(lambda: "From the collection" in page.text("#found-1"))
+    page.driver.forward()
+    shown(page, "harp")
+
+
+def test_what_is_found_can_be_chosen(page: Page) -> None:
+    page.open("/?q=harp")
+    page.run("arguments[0].click()", page.one("#find-text"))
+    page.until(lambda: "Texts for" in page.text("#found-1"))
+    page.run("arguments[0].click()", page.one("#find-both"))
+    page.until(lambda: len(page.all("#found section")) == 2)
+    assert page.path == "/?q=harp&find=both"
+
+
+def test_filters_narrow_what_is_found(page: Page) -> None:
+    page.open("/?q=harp")
+    page.one("#menu-1 summary").click()
+    page.one("input[value='labels:fruit']").click()
+    page.until(lambda: "12 pictures that pass" in page.text("[role=status]"))
+    rows = {f"r{number}" for number in range(0, 48, 4)}
+    assert set(page.hits()) == rows
+    assert page.one("#menu-1").get_attribute("open")  # the menu stays, for the next value
+    page.one(".plain-clear").click()
+    page.until(lambda: page.path == "/?q=harp")
+
+
+def test_a_range_of_numbers_narrows_too(page: Page) -> None:
+    page.open("/")
+    year = "//summary[normalize-space()='year']"
+    page.driver.find_element("xpath", year).click()
+    page.one("input[name='from.year']").send_keys("2010", Keys.TAB)
+    page.until(lambda: "38 pictures that pass" in page.text("[role=status]"))
+    page.one("input[name='to.year']").send_keys("2012", Keys.ENTER)
+    page.until(lambda: "3 pictures that pass" in page.text("[role=status]"))
+    assert set(page.hits()) == {"r10", "r11", "r12"}
+
+
+def test_more_is_on_the_next_page(page: Page) -> None:
+    page.open("/?q=harp")
+    first = page.hits()
+    page.one("a[rel=next]").click()
+    page.until(lambda: page.path == "/?q=harp&page=2")
+    page.until(lambda: len(page.hits()) == 18)
+    assert not set(first) & set(page.hits())
+    page.one("a[rel=prev]").click()
+    page.until(lambda: page.hits() == first)
+
+
+def test_a_hit_opens_large_and_says_why(page: Page) -> None:
+    page.open("/?q=harp")
+    link = page.all("#found .hit a")[0]
+    link.click()
+    page.until(lambda: "Why it matched" in page.text("dialog article"))
+    assert page.path.startswith("/item/image:r")
+    assert "CC BY 4.0" in page.text("dialog figcaption")
+    assert "year" in page.text("dialog .columns")
+    assert page.all("dialog #same-meaning")
+    assert page.all("dialog #same-picture")
+    page.driver.back()
+    page.until(lambda: not page.one("#large").get_property("open"))
+    assert page.path == "/?q=harp"
+
+
+def test_more_like_this_goes_on_from_an_item(page: Page) -> None:
+    page.open("/?q=harp")
+    page.all("#found .hit a")[0].click()
+    page.one("dialog a[href*='like=meaning']").click()
+    page.until(lambda: "Texts that mean the same" in page.text("#found-1"))
+    assert not page.one("#large").get_property("open")
+    assert page.all("#given .with")
+    page.one("#given .with").click()
+    page.until(lambda: page.path == "/")
+
+
+def test_the_keyboard_is_enough(page: Page) -> None:
+    page.open("/?q=harp")
+    page.run("document.activeElement.blur()")
+    page.press("/")
+    assert page.run("return document.activeElement.id") == "q"
+    page.press(Keys.ARROW_DOWN, Keys.ARROW_RIGHT)
+    at = "return [...document.querySelectorAll('#found .hit a')].indexOf(document.activeElement)"
+    assert page.run(at) == 1
+    page.press(Keys.ARROW_DOWN)
+    assert page.run(at) > 2
+    page.press(Keys.ARROW_UP, Keys.ARROW_LEFT)
+    first = page.run(at)
+    page.press(Keys.ENTER)
+    page.until(lambda: page.all("dialog article"))
+    opened = page.path
+    page.press(Keys.ARROW_RIGHT)
+    page.until(lambda: page.path != opened and page.all("dialog article"))
+    page.press(Keys.ESCAPE)
+    page.until(lambda: page.path == "/?q=harp")
+    page.until(lambda: page.run(at) == first + 1)
+    page.press(Keys.ESCAPE)
+    assert page.run("return document.activeElement.id") == "q"
+
+
+def test_nothing_that_passes_is_told(page: Page) -> None:
+    page.open("/?q=harp&f=labels:nobody")
+    assert "Nothing passes these filters" in page.text(".state")
+    page.one(".state a").click()
+    page.until(lambda: len(page.hits()) == 30)
+
+
+def test_what_cannot_be_searched_is_told(page: Page) -> None:
+    page.open("/?q=harp&where=nocolumn+%3D+1")
+    assert "nocolumn" in page.text(".state")
+    assert all("400" in complaint for complaint in page.complaints())
+
+
+def test_a_server_that_does_not_answer_is_told(page: Page) -> None:
+    page.open("/?q=harp")
+    page.driver.execute_cdp_cmd("Network.enable", {})
+    page.driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": [f"{page.address}/?q=*"]})
+    page.one("#q").send_keys(" rain")
+    page.until(lambda: "No answer" in page.text("#found"))
+    page.driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": []})
+    page.one("#found .state a").click()
+    shown(page, "harp rain")
+    assert all("ERR_BLOCKED" in complaint for complaint in page.complaints())
+
+
+def test_markup_in_a_row_is_text(page: Page) -> None:
+    page.open("/item/image:r2?q=rain")
+    assert page.text("#item-title") == MARKUP
+    assert "<i>x</i>" in page.text(".columns")
+    assert page.driver.title == "r2 · Trope"
+    page.open("/?q=%3Cscript%3Ealert(1)%3C/script%3E+rain")
+    assert "<script>alert(1)</script> rain" in page.text("#found-1")
+
+
+@pytest.mark.parametrize("path", ["/", "/?q=harp", "/?q=harp&find=text", "/item/image:r3?q=harp"])
+def test_a_phone_is_wide_enough(page: Page, path: str) -> None:
+    page.look(PHONE)
+    page.open(path)
+    assert page.run("return document.documentElement.scrollWidth") <= PHONE[0]
+
+
+def test_a_phone_shows_filters_at_its_foot(page: Page) -> None:
+    page.look(PHONE)
+    page.open("/?q=harp")
+    page.one("#menu-1 summary").click()
+    box = page.run(
+        "return document.querySelector('#menu-1 .panel').getBoundingClientRect().toJSON()"
+    )
+    assert (box["x"], box["width"], box["y"] + box["height"]) == (0, *PHONE)
+    page.one("input[value='labels:fruit']").click()
+    page.until(lambda: "12 pictures that pass" in page.text("[role=status]"))
