@@ -10,7 +10,6 @@ from jaxtyping import Float32
 
 from trope.index import Engine
 from trope.index.candidates import best_of
-from trope.index.items import Vectors
 from trope.search.hits import Hit, Neighbor, plain_lines
 from trope.search.ranking import LEARNED_ONLY
 
@@ -22,7 +21,7 @@ def explained(
     query: Float32[np.ndarray, "senses d"],
     hits: Sequence[Hit],
     ids: Sequence[str],
-    items: Vectors,
+    items: Float32[np.ndarray, "items others d"],
 ) -> list[Hit]:
     """The same hits, each with its reasons."""
     return [

@@ -13,7 +13,7 @@ from trope.index.items import LEARNED
 from trope.web.facets import Facet, Facets
 
 HUES = 12  # values that get a color of their own
-OTHER = -1
+OTHER = -1.0
 
 
 @dataclass(frozen=True)

@@ -53,10 +53,9 @@ def projected(vectors: Vectors) -> Flat:
     """Points near to each other where vectors are; the same each time."""
     if len(vectors) < FEW:
         return _principal(vectors)
-    umap = import_module("umap")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that one seed means one core is what we want
-        made = umap.UMAP(
+        made = import_module("umap").UMAP(
             n_neighbors=min(NEIGHBORS, len(vectors) - 1),
             min_dist=APART,
             metric="cosine",
