@@ -27,6 +27,28 @@ HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
   return kind === "webgl2" ? null : get.call(this, kind, ...rest);
 };
 """
+MANY = """
+const asked = window.fetch;
+const many = (made) => Array.from({ length: 50000 }, (_, i) => made(i));
+const color = { column: "topic", kind: "choice", names: ["a", "b"], values: many((i) => i % 2) };
+window.fetch = (url, ...rest) => !String(url).startsWith("/api/v1/map") ? asked(url, ...rest) :
+  Promise.resolve(new Response(JSON.stringify({
+    state: "ready", total: 50000, message: "", x: many(Math.sin), y: many((i) => Math.cos(i * i)),
+    keys: many((i) => `image:r${i % 48}`), modality: many(() => "image"), colors: [color],
+  })));
+"""
+MOVED = """
+const done = arguments[0];
+const map = document.getElementById("map");
+const times = [];
+function frame(now) {
+  times.push(now);
+  if (times.length > 20) return done((now - times[0]) / 20);
+  map.dispatchEvent(new KeyboardEvent("keydown", { key: times.length % 2 ? "ArrowLeft" : "+" }));
+  requestAnimationFrame(frame);
+}
+requestAnimationFrame(frame);
+"""  # milliseconds for a frame, on average
 INKED = """
 const map = document.getElementById("map");
 return map.getContext("2d").getImageData(0, 0, map.width, map.height).data.some((value) => value);
@@ -111,6 +133,14 @@ def test_the_map_without_a_graphics_card(page: Page) -> None:
     drawn(page)
     assert page.one("#map").get_attribute("data-ready") == "Flat"
     assert page.until(lambda: page.run(INKED))
+    page.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", made)
+
+
+def test_fifty_thousand_points_move_smoothly(page: Page) -> None:
+    made = page.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": MANY})
+    page.open("/map")
+    drawn(page)
+    assert page.driver.execute_async_script(MOVED) < 500  # a frame, on two busy cores alone
     page.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", made)
 
 

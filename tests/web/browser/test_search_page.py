@@ -7,6 +7,8 @@ from browsing import PHONE, Page
 from page_samples import MARKUP
 from selenium.webdriver.common.keys import Keys
 
+SAID = "return document.getElementById('said').textContent"
+
 
 def shown(page: Page, words: str) -> None:
     page.until(lambda: f"“{words}”" in page.text("#found-1"))
@@ -19,6 +21,28 @@ def test_words_find_pictures_while_typing(page: Page) -> None:
     assert page.path == "/?q=rain+snow"
     assert len(page.hits()) == 30
     assert page.driver.title == "rain snow · Trope"
+
+
+def test_what_was_found_is_said_to_who_does_not_see_it(page: Page) -> None:
+    page.open("/")
+    page.one("#q").send_keys("harp")
+    page.until(lambda: "Pictures for “harp” 48 pictures" in page.run(SAID))
+
+
+def test_either_index_can_be_searched(page: Page) -> None:
+    page.open("/?q=harp")
+    page.run("arguments[0].click()", page.one("#index-1"))
+    page.until(lambda: page.path == "/?q=harp&index=1")
+    page.all("#found .hit a")[0].click()
+    page.until(lambda: "Sense" in page.text("dialog .why"))  # that model has two
+
+
+def test_a_page_that_is_not_there_is_told(page: Page) -> None:
+    page.open("/nowhere")
+    assert "There is no page '/nowhere'" in page.text(".state")
+    page.open("/item/image:nobody")
+    assert "image:nobody" in page.text(".state")
+    assert all("404" in complaint for complaint in page.complaints())
 
 
 def test_a_url_shows_what_it_showed_before(page: Page) -> None:
@@ -59,7 +83,7 @@ def test_filters_narrow_what_is_found(page: Page) -> None:
     page.open("/?q=harp")
     page.one("#menu-1 summary").click()
     page.one("input[value='labels:fruit']").click()
-    page.until(lambda: "12 pictures that pass" in page.text("[role=status]"))
+    page.until(lambda: "12 pictures that pass" in page.text("#found .heading"))
     rows = {f"r{number}" for number in range(0, 48, 4)}
     assert set(page.hits()) == rows
     assert page.one("#menu-1").get_attribute("open")  # the menu stays, for the next value
@@ -72,9 +96,9 @@ def test_a_range_of_numbers_narrows_too(page: Page) -> None:
     year = "//summary[normalize-space()='year']"
     page.driver.find_element("xpath", year).click()
     page.one("input[name='from.year']").send_keys("2010", Keys.TAB)
-    page.until(lambda: "38 pictures that pass" in page.text("[role=status]"))
+    page.until(lambda: "38 pictures that pass" in page.text("#found .heading"))
     page.one("input[name='to.year']").send_keys("2012", Keys.ENTER)
-    page.until(lambda: "3 pictures that pass" in page.text("[role=status]"))
+    page.until(lambda: "3 pictures that pass" in page.text("#found .heading"))
     assert set(page.hits()) == {"r10", "r11", "r12"}
 
 
@@ -189,4 +213,4 @@ def test_a_phone_shows_filters_at_its_foot(page: Page) -> None:
     )
     assert (box["x"], box["width"], box["y"] + box["height"]) == (0, *PHONE)
     page.one("input[value='labels:fruit']").click()
-    page.until(lambda: "12 pictures that pass" in page.text("[role=status]"))
+    page.until(lambda: "12 pictures that pass" in page.text("#found .heading"))

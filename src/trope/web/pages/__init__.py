@@ -15,6 +15,7 @@ from trope.web.pages.explaining import explain_page
 from trope.web.pages.frame import Frame
 from trope.web.pages.items import item_page
 from trope.web.pages.searching import search_page
+from trope.web.pages.wording import brief
 from trope.web.refusals import NotThereError
 from trope.web.service import Service
 from trope.web.uploads import BYTES
@@ -52,6 +53,11 @@ def pages(service: Service) -> APIRouter:
         return explain_page(frame, name, request.query_params.get("from", "0"))
 
     _forms(router, frame)
+
+    @router.get("/{name}")
+    def unknown(name: str) -> HTMLResponse:
+        return frame.error(NotThereError(f"There is no page '/{brief(name, 60)}'."))
+
     return router
 
 

@@ -94,11 +94,11 @@ async function leave(url) {
   if (dialog.open) {
     history.pushState({}, "", url);
     dialog.close();
-    window.scrollTo(0, 0);
     await visit(url, "keep");
   } else {
     await visit(url);
   }
+  window.scrollTo(0, 0);
   document.dispatchEvent(new CustomEvent("trope:left", { detail: url }));
 }
 

@@ -20,6 +20,7 @@ export function shownUrl() {
 /** Fetch a page as a document; an error page is a page too. */
 export async function page(url, signal) {
   const answer = await fetch(url, { headers: { Accept: "text/html" }, signal });
+  if (new URL(answer.url).pathname === "/login") location.assign(url);
   const made = new DOMParser().parseFromString(await answer.text(), "text/html");
   if (!made.querySelector("main")) throw new Error(`no page (${answer.status})`);
   return made;
@@ -57,16 +58,23 @@ function put(made) {
     const fresh = made.getElementById(old.id);
     if (fresh) replace(old, document.importNode(fresh, true));
   }
-  document.dispatchEvent(new CustomEvent("trope:shown"));
+  tell();
+}
+
+/** Say what was found to those who do not see it. */
+function tell() {
+  const said = document.getElementById("said");
+  const parts = [...document.querySelectorAll("#found .heading, #found .state h2, #found .summary-line")];
+  if (said) said.textContent = parts.map((part) => part.textContent.replace(/\s+/g, " ").trim()).join(". ");
 }
 
 /** What a person has open, or has under the keyboard, stays so. */
 function replace(old, fresh) {
   const open = [...old.querySelectorAll("details[open][id]")].map((one) => one.id);
-  const active = old.contains(document.activeElement) ? document.activeElement.id : "";
+  const active = old.contains(document.activeElement) ? document.activeElement : null;
   old.replaceWith(fresh);
   for (const id of open) document.getElementById(id)?.setAttribute("open", "");
-  if (active) document.getElementById(active)?.focus();
+  if (active) (document.getElementById(active.id) ?? document.getElementById("found")).focus({ preventScroll: true });
 }
 
 function fail(url) {

@@ -16,7 +16,8 @@ function asked() {
   const said = new URLSearchParams();
   const usual = form.querySelector("[name=find]:checked")?.matches("[data-usual]");
   for (const [name, value] of new FormData(form))
-    if (typeof value === "string" && value.trim() && !(usual && name === "find")) said.append(name, value.trim());
+    if (typeof value === "string" && value.trim() && !(usual && name === "find") && name + value !== "index0")
+      said.append(name, value.trim());
   const plain = said.toString();
   return form.dataset.action + (plain ? `?${plain}` : "");
 }
