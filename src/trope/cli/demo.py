@@ -25,11 +25,16 @@ def command(
     out: Annotated[Path, typer.Option("--out", help="Where data and results go.")] = Path("demo"),
     config_file: Config = None,
     sets: Sets = None,
+    serve: Annotated[bool, typer.Option("--serve", help="Open the page at the end.")] = False,
 ) -> None:
     """Make the built-in Emblem Book, check it, split it, train on it, evaluate, and search."""
+    from trope.cli.page import open_page, refuse_page
     from trope.pipeline import Demo, demo
 
-    show(demo(out, config.load(Demo, config_file, sets or ())))
+    refuse_page(serve)
+    found = demo(out, config.load(Demo, config_file, sets or ()))
+    show(found)
+    open_page(found.index, serve)
 
 
 def show(result: DemoResult) -> None:

@@ -14,9 +14,14 @@ from trope.web.settings import ServeSettings
 NEEDED = ("fastapi", "uvicorn", "python_multipart")
 
 
+def installed() -> bool:
+    """Whether all that the page needs is there."""
+    return all(find_spec(name) is not None for name in NEEDED)
+
+
 def refuse_missing() -> None:
     """Say what to install before an index is opened."""
-    if any(find_spec(name) is None for name in NEEDED):
+    if not installed():
         raise MissingExtra("the search page", "web")
 
 
