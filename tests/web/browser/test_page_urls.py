@@ -68,10 +68,6 @@ def test_values_are_said_as_people_do() -> None:
     assert value([True, {"a": 1.0}, "x"]) == "yes, a: 1, x"
 
 
-@pytest.mark.parametrize(
-    ("size", "tenths"), [((4, 3), 13), ((1, 9), 6), ((9, 1), 24), ((0, 0), 10)]
-)
-def test_pictures_are_as_wide_as_they_are(size: tuple[int, int], tenths: int) -> None:
-    from trope.web.answers import Picture
-
-    assert ratio(Picture("", "", "", *size)) == tenths
+def test_pictures_are_as_wide_as_they_are() -> None:
+    sizes = [(4, 3), (1, 9), (9, 1), (None, None)]
+    assert [ratio(Picture("", "", "", *size)) for size in sizes] == [13, 6, 24, 10]
