@@ -21,6 +21,13 @@ from trope.web.service import Places, Service
 from trope.web.settings import ServeSettings
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One worker has the browser."""
+    for item in items:
+        if "driver" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("browser"))
+
+
 @pytest.fixture(scope="session")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Data, two indexes of it by different models, and what `trope explain` says of both."""

@@ -35,12 +35,20 @@ async function open(url, how) {
     if (here() !== url) return;
     inside.replaceChildren(document.importNode(article, true));
     dialog.querySelector(".inside").scrollTop = 0;
+    name(inside.querySelector("h1"));
   } catch {
     inside.replaceChildren(document.getElementById("unreachable").content.cloneNode(true));
     inside.querySelector("a").href = url;
   }
   inside.removeAttribute("aria-busy");
   steps(url);
+}
+
+/** Who does not see the item hears its text. */
+function name(title) {
+  dialog.setAttribute("aria-label", title.textContent.trim().slice(0, 200));
+  title.tabIndex = -1;
+  title.focus();
 }
 
 function place(url) {
