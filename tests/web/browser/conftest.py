@@ -13,12 +13,21 @@ from browsing import DESKTOP, Page, browser, missing
 from page_samples import QUICK, write
 
 import trope
-from trope.explain import WrongSettings, explain_run, find_wrong
+from trope.explain import (
+    ExplainSettings,
+    WrongSettings,
+    explain,
+    explain_against,
+    explain_run,
+    find_wrong,
+)
 from trope.training import train
 from trope.web.app import application
 from trope.web.server import Server, bound
 from trope.web.service import Places, Service
 from trope.web.settings import ServeSettings
+
+EXPLAINED = ("wrong", "weights", "neighbors", "against")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -40,6 +49,8 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
             trope.build_index(home / f"run-{recipe}", home / "data", home / recipe)
         find_wrong(data, home / "wrong", WrongSettings(space="doc2vec"))
         explain_run(home / "run-infonce", home / "weights")
+        explain(data, home / "neighbors", ExplainSettings(k=3, pairs=2))
+        explain_against(home / "run-infonce", home / "run-pvse", home / "against")
     return home
 
 
@@ -47,7 +58,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def address(archive: Path) -> Iterator[str]:
     """Where the pages are served."""
     settings = ServeSettings(port=0, rate=0.0)
-    explained = (archive / "wrong", archive / "weights")
+    explained = tuple(archive / name for name in EXPLAINED)
     service = Service(Places((archive / "infonce", archive / "pvse"), explained))
     with bound(settings) as listener:
         ready = threading.Event()

@@ -22,6 +22,8 @@ PATHS = (
     "/map",
     "/explain/wrong",
     "/explain/weights",
+    "/explain/neighbors",
+    "/explain/against",
 )
 CHECK = """
 const done = arguments[arguments.length - 1];

@@ -166,8 +166,17 @@ def test_weights_have_both_ends(page: Page) -> None:
     assert {"Weigh most", "Weigh least"} <= {title.text for title in page.all("h3")}
 
 
+def test_neighbors_and_two_runs_have_pages(page: Page) -> None:
+    page.open("/explain/neighbors")
+    assert "look alike" in page.text(".big-figures")
+    assert len(page.all(".strip img")) >= 6
+    page.open("/explain/against")
+    assert "run-infonce against run-pvse" in page.text(".lead")
+    assert page.all(".couple img")
+
+
 def test_other_pages_fit_a_phone(page: Page) -> None:
     page.look(PHONE)
-    for path in ("/compare?q=harp", "/map", "/explain/wrong", "/explain/weights"):
+    for path in ("/compare?q=harp", "/map", "/explain/wrong", "/explain/against"):
         page.open(path)
         assert page.run("return document.documentElement.scrollWidth") <= PHONE[0], path

@@ -35,14 +35,13 @@ class Frame:
         sheets: Sequence[str],
         scripts: Sequence[str],
         *,
-        template: str | None = None,
         status: int = 200,
         dialog: bool = True,
         **values: Any,
     ) -> HTMLResponse:
         """A page; `on` is its name in the bar."""
         about = self.service.about()
-        html = self._templates.get_template(f"{template or on}.html").render(
+        html = self._templates.get_template(f"{on}.html").render(
             on=on,
             sheets=sheets,
             scripts=scripts,
@@ -65,7 +64,6 @@ class Frame:
             dialog=False,
             heading=told.get(code, "That did not work"),
             message=str(error),
-            hints=(),
         )
 
     def about(self, index: int) -> IndexAbout:

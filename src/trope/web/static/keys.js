@@ -10,7 +10,7 @@ function typing(target) {
 }
 
 /** The link above or below: in the nearest row, the one whose middle is nearest. */
-export function vertical(links, from, down) {
+function vertical(links, from, down) {
   const at = from.getBoundingClientRect();
   const middle = at.left + at.width / 2;
   let best = null;

@@ -18,7 +18,8 @@ export function hits() {
   return [...document.querySelectorAll("#found .hit > a")];
 }
 
-async function open(url, how) {
+/** Show an item; `how` is "push", "replace" or "keep", as for the history. */
+export async function open(url, how) {
   inside.setAttribute("aria-busy", "true");
   if (!dialog.open) {
     opener = document.activeElement;
@@ -80,7 +81,7 @@ function closed() {
 }
 
 /** Whether a click is for us, and not for a new tab. */
-export function plain(event) {
+function plain(event) {
   return event.button === 0 && !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey);
 }
 
@@ -136,5 +137,3 @@ if (dialog) {
 } else {
   window.addEventListener("popstate", () => location.reload());
 }
-
-export { open };

@@ -26,23 +26,22 @@ export async function page(url, signal) {
   return made;
 }
 
-/** Show another state of this page. `history`: "push", "replace" or "keep". */
-export async function visit(url, history = "push") {
+/** Show another state of this page; the history is to "push" it, to "replace" or "keep" what is there. */
+export async function visit(url, how = "push") {
   running?.abort();
   const mine = (running = new AbortController());
   root.classList.add("is-busy");
   try {
     put(await page(url, mine.signal));
-    remember(url, history);
+    remember(url, how);
   } catch (error) {
-    if (error.name === "AbortError") return false;
+    if (error.name === "AbortError") return;
     fail(url);
   }
   if (running === mine) {
     running = null;
     root.classList.remove("is-busy");
   }
-  return true;
 }
 
 function remember(url, how) {

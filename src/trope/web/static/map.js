@@ -168,6 +168,11 @@ function listen() {
     kinds = [...at("kinds").querySelectorAll("input")].map((box) => box.checked);
     paint();
   });
+  canvas.addEventListener("webglcontextlost", (event) => event.preventDefault());
+  canvas.addEventListener("webglcontextrestored", () => {
+    renderer = drawer();
+    paint();
+  });
   new ResizeObserver(fit).observe(canvas);
 }
 
