@@ -21,6 +21,7 @@ from bench import (
     search,
     tables,
     training,
+    web,
     weights,
 )
 from trope.files import replacing, write_json
@@ -53,6 +54,7 @@ FAMILIES: dict[str, dict[str, Case]] = {
     "scorers": scorers.CASES,
     "daa": daa.CASES,
     "search": search.CASES,
+    "web": web.CASES,
 }
 
 

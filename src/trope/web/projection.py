@@ -55,14 +55,18 @@ def projected(vectors: Vectors) -> Flat:
         return _principal(vectors)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that one seed means one core is what we want
-        made = import_module("umap").UMAP(
-            n_neighbors=min(NEIGHBORS, len(vectors) - 1),
-            min_dist=APART,
-            metric="cosine",
-            init="pca",
-            random_state=0,
-            n_jobs=1,
-        ).fit_transform(vectors)
+        made = (
+            import_module("umap")
+            .UMAP(
+                n_neighbors=min(NEIGHBORS, len(vectors) - 1),
+                min_dist=APART,
+                metric="cosine",
+                init="pca",
+                random_state=0,
+                n_jobs=1,
+            )
+            .fit_transform(vectors)
+        )
     return np.asarray(made, np.float32)
 
 

@@ -1,4 +1,4 @@
-"""A model that remembers where it put the last texts and pictures, and is never asked by too many.
+"""A model that remembers where it put the last texts and pictures.
 
 Everyone types the same words again: back, forward, another page, another filter.
 """
@@ -6,7 +6,6 @@ Everyone types the same words again: back, forward, another page, another filter
 from __future__ import annotations
 
 import hashlib
-import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,20 +16,18 @@ from trope.checkpoints import Checkpoint
 from trope.embedder import BATCH, Embedder, Picture
 from trope.encoders.joining import join
 from trope.recent import Recent
-from trope.runtime import cores
 from trope.views import Encoded
 
 KEPT = 4_096  # texts and pictures
 
 
 class Remembering(Embedder):
-    """An embedder for a server: at most as many calls at a time as there are cores."""
+    """An embedder for a server, which many threads may ask."""
 
     def __init__(self, model: Checkpoint | str | Path) -> None:
         super().__init__(model)
         self.checkpoint.model.eval()  # or threads would switch it to and fro under each other
         self.kept: Recent[bytes, Encoded] = Recent(KEPT)
-        self._free = threading.BoundedSemaphore(cores())
 
     def texts(self, texts: Sequence[str], batch: int = BATCH) -> Encoded:
         """Where the model puts texts."""
@@ -45,8 +42,7 @@ class Remembering(Embedder):
         known = {key: self.kept.get(key) for key in keys}
         new = {key: item for key, item in zip(keys, items, strict=True) if known[key] is None}
         if new:
-            with self._free:
-                made = encode(list(new.values()))
+            made = encode(list(new.values()))
             for place, key in enumerate(new):
                 known[key] = self.kept.put(key, made.take(slice(place, place + 1)))
         found = [part for key in keys if (part := known[key]) is not None]

@@ -142,7 +142,8 @@ def configured(app: ASGIApp, settings: ServeSettings) -> uvicorn.Config:
 def bound(settings: ServeSettings) -> socket.socket:
     """The socket to listen on; what is taken, or not ours, is told in one line."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    made = socket.socket(family, socket.SOCK_STREAM)
+    # by name, or asyncio would not know it for TCP and let answers wait to be sent together
+    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind((settings.host, settings.port))

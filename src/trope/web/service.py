@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from trope.errors import UsageError
 from trope.index.items import image_key
+from trope.runtime import cores
 from trope.web.answers import Answer, Comparison, Found, IndexAbout, Item, Verdict
 from trope.web.asked import Asked
 from trope.web.collection import Collection
@@ -52,6 +54,7 @@ class Service:
         self._maps = Maps([kept_beside(folder, "web") for folder in places.indexes])
         sizes = [size for one in self.collections if (size := one.pixels) is not None]
         self.uploads = Uploads(sizes)
+        self._free = threading.BoundedSemaphore(cores())  # more would only wait for each other
 
     def warm(self) -> list[str]:
         """Load models, data and facets before the first request; says what will be missing."""
@@ -69,7 +72,8 @@ class Service:
 
     def search(self, asked: Asked) -> Answer:
         """What is nearest to what is asked."""
-        return self._collection(asked.index).search(asked, self.uploads)
+        with self._free:
+            return self._collection(asked.index).search(asked, self.uploads)
 
     def compare(self, asked: Asked) -> Comparison:
         """The same asked of both indexes, differences marked."""
@@ -80,7 +84,8 @@ class Service:
 
     def item(self, key: str, index: int = 0) -> Item:
         """One item with its row and what is like it."""
-        return self._collection(index).item(key)
+        with self._free:
+            return self._collection(index).item(key)
 
     def facets(self, index: int = 0) -> Facets:
         """Columns and labels to filter by."""
