@@ -137,7 +137,7 @@ def test_more_like_this_leaves_the_row_itself_out(client: TestClient) -> None:
 
 def test_an_item_has_its_row_and_what_is_like_it(client: TestClient) -> None:
     item = client.get(f"{API}/items/image:r6").json()
-    assert item["found"]["licence"] == "CC0"
+    assert item["found"]["license"] == "CC0"
     assert item["found"]["columns"]["more"] == {"deep": [6]}
     assert [text["key"] for text in item["texts"]] == ["text:0:r6", "text:1:r6"]
     assert len(item["same_picture"]) == len(item["same_meaning"]) == 12

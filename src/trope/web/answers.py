@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from trope.encoders.scorers import COSINE
 from trope.index.items import Modality
 from trope.search.index import Find
 
@@ -48,7 +49,9 @@ class Found:
     """A picture or a text that was found, with its row.
 
     `text` of a picture is the first of its row, `picture` of a text that of its row. There is no
-    `score` where nothing was compared; `senses` and `neighbors` are there when asked for.
+    `score` where nothing was compared; where the model ranks by a comparison of its own, the
+    `cosine` stands beside it, and for distributions how likely question and item match. `senses`
+    and `neighbors` are there when asked for.
     """
 
     rank: int
@@ -60,18 +63,24 @@ class Found:
     picture: Picture | None
     labels: tuple[str, ...]
     group: str | None
-    licence: str | None
+    license: str | None
     columns: Mapping[str, Any]
     learned: bool
     place: int | None = None
     senses: Senses | None = None
     neighbors: tuple[Learned, ...] | None = None
     mark: Verdict | None = None
+    cosine: float | None = None
+    match_probability: float | None = None
 
 
 @dataclass(frozen=True)
 class Answer:
-    """Hits of one page, best first; `more` says whether there is another, `total` how many pass."""
+    """Hits of one page, best first; `more` says whether there is another, `total` how many pass.
+
+    `ranked_by` is `cosine` or the name of the model's scorer; `spread` how far a question that is a
+    distribution reaches from its mean.
+    """
 
     hits: tuple[Found, ...]
     find: Find
@@ -82,6 +91,8 @@ class Answer:
     took_ms: float
     index: int = 0
     remarks: tuple[str, ...] = ()
+    ranked_by: str = COSINE
+    spread: float | None = None
 
 
 @dataclass(frozen=True)

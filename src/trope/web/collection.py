@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 from trope.errors import UsageError
 from trope.index.filters import Filter
@@ -20,7 +21,7 @@ from trope.search.hits import hit as hit_of
 from trope.search.hits import plain_lines
 from trope.search.index import OTHER, Find
 from trope.search.queries import Query
-from trope.search.ranking import as_encoded
+from trope.search.ranking import from_vectors
 from trope.views import Encoded
 from trope.web.answers import Answer, Found, IndexAbout, Item, Text
 from trope.web.asked import DEEPEST, Asked, Like
@@ -86,26 +87,24 @@ class Collection:
         started = perf_counter()
         where = chosen(asked.facets, asked.where, self.index.engine.schema)
         remarks: tuple[str, ...] = ()
+        told: dict[str, Any] = {}
         if asked.item:
             find = asked.find or LIKES[asked.like]
             found = self._alike(asked.item, asked.like, find, asked.k, asked.page, where)
         elif asked.anything:
             query = self._query(asked, uploads)
             find = asked.find or OTHER[query.modality]
-            hits = self.index.near(
-                query.encoded(self.embedder),
-                find,
-                k=asked.k,
-                page=asked.page,
-                where=where,
-                explain=asked.explain,
+            results = self.index.ask(
+                query, find=find, k=asked.k, page=asked.page, where=where, explain=asked.explain
             )
-            found = [self.shown.found(hit, hit.score) for hit in hits]
-            remarks = self.index.remarks(query)
+            found = [self.shown.found(hit, hit.score) for hit in results]
+            told = {"ranked_by": results.ranked_by, "spread": results.spread}
+            remarks = results.remarks
         else:
             find = asked.find or "image"
             found = self._browsed(find, asked.k, asked.page, where)
-        return self._answer(asked, find, tuple(found), where, remarks, started)
+        answer = self._answer(asked, find, tuple(found), where, remarks, started)
+        return replace(answer, **told)
 
     def item(self, key: str) -> Item:
         """One item with all there is about it."""
@@ -177,7 +176,7 @@ class Collection:
     def _encoded(self, key: str) -> Encoded:
         row_of(key)
         try:
-            return as_encoded(self.index.engine.get([key]).vectors)
+            return from_vectors(self.index.engine.get([key]).vectors)
         except UsageError:
             raise NotThereError(f"there is no item '{key[:200]}'") from None
 

@@ -20,7 +20,7 @@ from trope.index.filters.tree import Compare
 from trope.index.items import MODALITIES, MODALITY, Modality
 from trope.index.local import Local
 from trope.runtime import generator
-from trope.search.ranking import as_encoded
+from trope.search.ranking import from_vectors
 from trope.web.collection import Collection
 from trope.web.colors import Color, colors
 from trope.web.projection import Flat, Vectors, refuse_missing, started
@@ -126,7 +126,7 @@ def _sampled(engine: Engine) -> tuple[list[str], Vectors]:
         chosen = generator(0, "map").choice(len(keys), MOST, replace=False)
         keys = [keys[i] for i in np.sort(chosen)]
     vectors = engine.get(keys).vectors
-    mean = as_encoded(vectors).mean.numpy() if len(keys) else np.zeros((0, 1), np.float32)
+    mean = from_vectors(vectors).mean.numpy() if len(keys) else np.zeros((0, 1), np.float32)
     return keys, np.ascontiguousarray(mean)
 
 

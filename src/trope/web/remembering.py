@@ -29,16 +29,22 @@ class Remembering(Embedder):
         self.checkpoint.model.eval()  # or threads would switch it to and fro under each other
         self.kept: Recent[bytes, Encoded] = Recent(KEPT)
 
-    def texts(self, texts: Sequence[str], batch: int = BATCH) -> Encoded:
-        """Where the model puts texts."""
-        return self._found(texts, lambda some: super(Remembering, self).texts(some, batch))
+    def texts(self, texts: Sequence[str], batch: int = BATCH, *, parts: bool = False) -> Encoded:
+        """Where the model puts texts, with their parts if these are asked for."""
+        encode = super().texts
+        return self._found(texts, parts, lambda some: encode(some, batch, parts=parts))
 
-    def images(self, images: Sequence[Picture], batch: int = BATCH) -> Encoded:
+    def images(
+        self, images: Sequence[Picture], batch: int = BATCH, *, parts: bool = False
+    ) -> Encoded:
         """Where the model puts pictures."""
-        return self._found(images, lambda some: super(Remembering, self).images(some, batch))
+        encode = super().images
+        return self._found(images, parts, lambda some: encode(some, batch, parts=parts))
 
-    def _found(self, items: Sequence[Any], encode: Callable[[list[Any]], Encoded]) -> Encoded:
-        keys = [_name(item) for item in items]
+    def _found(
+        self, items: Sequence[Any], parts: bool, encode: Callable[[list[Any]], Encoded]
+    ) -> Encoded:
+        keys = [_name(item) + (b"+" if parts else b"") for item in items]
         known = {key: self.kept.get(key) for key in keys}
         new = {key: item for key, item in zip(keys, items, strict=True) if known[key] is None}
         if new:

@@ -1,4 +1,4 @@
-"""Hits as they are shown: where their pictures are, their licence, what was decided about them."""
+"""Hits as they are shown: where their pictures are, their license, what was decided about them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from trope.web.marks import Marks
 from trope.web.sources import Sources
 from trope.web.thumbnails import SIZES
 
-LICENCES = ("license", "licence", "rights", "license_name", "copyright")
+LICENSES = ("license", "licence", "rights", "license_name", "copyright")
 PICTURES = "/api/v1/pictures"
 
 
@@ -42,13 +42,15 @@ class Shown:
             picture=self.picture(hit.id, hit.image, hit.data),
             labels=tuple(row.pop("labels", None) or ()),
             group=row.pop("group", None),
-            licence=licence(row),
+            license=license_of(row),
             columns={name: value for name, value in row.items() if value is not None},
             learned=hit.learned,
             place=hit.place,
             senses=None if hit.senses is None else Senses(*hit.senses),
             neighbors=self._learned(hit),
             mark=self.marks.get(key),
+            cosine=hit.cosine,
+            match_probability=hit.match_probability,
         )
 
     def picture(self, row: str, image: str | None, data: str) -> Picture | None:
@@ -79,10 +81,10 @@ def key_of(hit: Hit) -> str:
     return image_key(hit.id) if modality == "image" else text_key(hit.id, hit.place or 0)
 
 
-def licence(row: Mapping[str, Any]) -> str | None:
+def license_of(row: Mapping[str, Any]) -> str | None:
     """What a row says about its rights, whatever the column is called."""
     lower = {name.lower(): value for name, value in row.items()}
-    for name in LICENCES:
+    for name in LICENSES:
         if lower.get(name):
             return str(lower[name])
     return None
