@@ -14,14 +14,17 @@ from trope.index.details import Details, Kind, one_after_another
 from trope.index.items import KEY, MODALITY, PLACE, image_key, text_key
 
 SIZE = 8
-# For programs that tests start: what they import lies here, and where the test's own does.
-PATHS = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
-ENVIRONMENT = os.environ | {"PYTHONPATH": PATHS, "OMP_NUM_THREADS": "1"}
 LOCAL = {
     "exact": IndexSettings(engine="exact"),
     "flat": IndexSettings(engine="faiss"),
     "graph": IndexSettings(engine="faiss", flat=4, links=16, asking=400),
 }
+
+
+def environment() -> dict[str, str]:
+    """For programs that a test starts: its cache, and what it imports."""
+    paths = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
+    return os.environ | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
 
 
 def unit(random: np.random.Generator, *shape: int) -> np.ndarray:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from index_samples import ENVIRONMENT, LOCAL, details, items, made
+from index_samples import LOCAL, details, environment, items, made
 
 from trope.errors import DataError, UsageError
 from trope.files import locked
@@ -36,7 +36,7 @@ for step in range(int(sys.argv[3])):
 def program(code: str, *arguments: object) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", code, *map(str, arguments)]
     pipe = subprocess.PIPE
-    return subprocess.Popen(command, env=ENVIRONMENT, stdin=pipe, stdout=pipe, text=True)
+    return subprocess.Popen(command, env=environment(), stdin=pipe, stdout=pipe, text=True)
 
 
 def begin(process: subprocess.Popen[str]) -> None:
@@ -51,8 +51,7 @@ def begin(process: subprocess.Popen[str]) -> None:
 def test_a_kill_at_any_file_operation_leaves_the_old_index_or_the_new_one(tmp_path: Path) -> None:
     """Flat or with a graph, each item with its parts; a small removal is the same for both."""
     command = [sys.executable, HERE / "crashing.py", tmp_path]
-    environment = ENVIRONMENT | {"TROPE_CACHE": str(tmp_path / "cache")}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
     tried = json.loads(done.stdout)
     assert len(tried) == 4
     for case, found in tried.items():

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from index_samples import ENVIRONMENT, items, made
+from index_samples import environment, items, made
 
 from trope.errors import DataError, TropeError, UsageError
 from trope.index import IndexSettings, milvus, open_engine
@@ -96,7 +96,7 @@ def test_a_killed_process_leaves_the_old_state_or_the_new_one(
     index.add(*old)
     new = {*old[0], *(f"image:r{i}" for i in range(35, 3_035))}
     command = [sys.executable, "-c", WRITER, str(tmp_path)]
-    with subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True) as writer:
+    with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, text=True) as writer:
         assert writer.stdout is not None
         assert writer.stdout.readline() == "ready\n"
         time.sleep(0.4)
