@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 
 import anyio.to_thread
@@ -15,7 +13,7 @@ from starlette.types import ASGIApp
 
 from trope.runtime import cores, version
 from trope.web.api import PREFIX, api, monitoring
-from trope.web.errors import Page, explain_errors
+from trope.web.errors import explain_errors
 from trope.web.guards.bodies import Bodies
 from trope.web.guards.headers import Headers
 from trope.web.guards.hosts import Hosts
@@ -24,6 +22,7 @@ from trope.web.guards.rates import Rates
 from trope.web.guards.tokens import Tokens
 from trope.web.login import login
 from trope.web.metrics import Metrics
+from trope.web.pages import pages
 from trope.web.service import Service
 from trope.web.settings import ServeSettings
 
@@ -45,7 +44,7 @@ def application(service: Service, settings: ServeSettings | None = None) -> ASGI
 
 
 def routes(service: Service, metrics: Metrics, settings: ServeSettings) -> FastAPI:
-    """The API, and the pages where they are there."""
+    """The API and the pages."""
     app = FastAPI(
         title="Trope",
         summary="Search among pictures and texts.",
@@ -59,13 +58,9 @@ def routes(service: Service, metrics: Metrics, settings: ServeSettings) -> FastA
     app.include_router(monitoring(service, metrics))
     if settings.token:
         app.include_router(login(settings.token))
-    error_page: Page | None = None
-    if find_spec("trope.web.pages") is not None:
-        made = import_module("trope.web.pages")
-        app.include_router(made.pages(service))
-        error_page = getattr(made, "error_page", None)
-    app.mount("/static", StaticFiles(directory=STATIC, check_dir=False), name="static")
-    explain_errors(app, error_page)
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    app.include_router(pages(service))
+    explain_errors(app)
     return app
 
 

@@ -12,15 +12,16 @@ from trope.web.asked import DEEPEST, MOST, TEXTS, Asked, Like
 
 DIGEST = "^[0-9a-f]{32}$"
 LONGEST_KEY = 1_000  # characters
+NONE: list[str] = []
 
 
 def asked(
     q: Annotated[
-        list[str] | None, Query(max_length=TEXTS, description="Words; of several, the average.")
-    ] = None,
+        list[str], Query(max_length=TEXTS, description="Words; of several, the average.")
+    ] = NONE,
     minus: Annotated[
-        list[str] | None, Query(max_length=TEXTS, description="Words to stay away from.")
-    ] = None,
+        list[str], Query(max_length=TEXTS, description="Words to stay away from.")
+    ] = NONE,
     image: Annotated[
         str | None, Query(pattern=DIGEST, description="The digest of a picture sent before.")
     ] = None,
@@ -34,20 +35,20 @@ def asked(
         Query(max_length=10_000, description="A filter, such as `year >= 2020 and group = 'a'`."),
     ] = None,
     f: Annotated[
-        list[str] | None,
+        list[str],
         Query(
             max_length=200,
             description="`column:value`, repeated: a row has one of the values of each column; "
             "of numbers and dates also a range, `year:2010..2020`.",
         ),
-    ] = None,
+    ] = NONE,
     k: Annotated[int, Query(ge=1, le=MOST, description="Hits of a page.")] = 24,
     page: Annotated[int, Query(ge=1, le=DEEPEST)] = 1,
     index: Annotated[int, Query(ge=0, le=1, description="Which index, of two.")] = 0,
     explain: Annotated[bool, Query(description="Why each hit was found.")] = False,
 ) -> Asked:
     """What a URL asks for; empty words, which forms send, are none."""
-    chosen = facets(f or ())
+    chosen = facets(f)
     return Asked(
         _said(q), _said(minus), image, item, like, find, where, chosen, k, page, index, explain
     )
@@ -64,5 +65,5 @@ def facets(pairs: Iterable[str]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _said(texts: list[str] | None) -> tuple[str, ...]:
-    return tuple(text for text in texts or () if text.strip())
+def _said(texts: list[str]) -> tuple[str, ...]:
+    return tuple(text for text in texts if text.strip())

@@ -10,7 +10,8 @@ from fastapi import Path, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel
 
-LONGEST_KEY = 1_000  # characters
+from trope.web.parameters import LONGEST_KEY
+
 KEEP = "private, max-age=86400"  # a picture's URL has the state of its index
 
 

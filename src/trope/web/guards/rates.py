@@ -15,8 +15,8 @@ from trope.web.metrics import Metrics
 from trope.web.settings import ServeSettings
 
 ADDRESSES = 10_000
-COSTS = {"/healthz": 0.0, "/static": 0.05, "/api/v1/pictures": 0.1, "/api/v1/images": 5.0}
-LOGIN = 20.0  # a token must not be guessed
+COSTS = {"/healthz": 0.0, "/static": 0.05, "/api/v1/pictures": 0.1, "/api/v1/images": 0.1}
+SENT = {"/login": 20.0, "/image": 5.0, "/api/v1/images": 5.0}  # a token must not be guessed
 
 
 @dataclass
@@ -68,8 +68,6 @@ class Rates:
 def cost(scope: Scope) -> float:
     """What a request takes, in searches."""
     path = scope["path"]
-    if path == "/login" and scope["method"] == "POST":
-        return LOGIN
-    if path.startswith("/api/v1/images") and scope["method"] != "POST":
-        return COSTS["/api/v1/pictures"]
+    if scope["method"] == "POST" and path in SENT:
+        return SENT[path]
     return next((price for start, price in COSTS.items() if path.startswith(start)), 1.0)
