@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import quick
 from PIL import Image
 
 TOPICS = 5
@@ -17,17 +18,7 @@ WORDS = (
     "rain snow fog",
 )
 SPLITS = ("train",) * 6 + ("val", "test")
-QUICK = (
-    "text.hidden=16",
-    "text.words=12",
-    "text.pretrained=false",
-    "head.size=12",
-    "training.batch=16",
-    "training.learning_rate=0.01",
-    "training.epochs=12",
-    "image.dropout=0",
-    "text.dropout=0",
-)
+QUICK = (*quick.QUICK, "training.epochs=12")
 
 
 def write(folder: Path, rows: int = 80) -> Path:

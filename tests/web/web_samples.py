@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import quick
 from PIL import Image
 
 from trope.web.app import application
@@ -21,17 +22,7 @@ from trope.web.settings import ServeSettings
 TOPICS = ("apple pear plum", "red blue green", "flute drum harp", "rain snow fog")
 SCRIPT = "plum <script>alert('pear')</script> <img src=x onerror=alert(1)> apple"
 STRANGE = "a/../b?c#d%2e&e='f' <b>"  # an id that no path, URL or page may take apart
-QUICK = (
-    "text.hidden=16",
-    "text.words=12",
-    "text.pretrained=false",
-    "head.size=12",
-    "training.batch=16",
-    "training.learning_rate=0.01",
-    "training.epochs=8",
-    "image.dropout=0",
-    "text.dropout=0",
-)
+QUICK = (*quick.QUICK, "training.epochs=8")
 
 
 def write(folder: Path, rows: int = 48) -> Path:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import quick
 from PIL import Image, ImageDraw
 
 WORDS = {
@@ -17,17 +18,7 @@ WORDS = {
 SIZES = ((160, 120), (120, 160), (140, 140), (240, 100))
 SPLITS = ("train",) * 6 + ("val", "test")
 MARKUP = "<script>document.title = 'broken'</script> rain <b>snow</b> & fog"
-QUICK = (
-    "text.hidden=16",
-    "text.words=12",
-    "text.pretrained=false",
-    "head.size=12",
-    "training.batch=16",
-    "training.learning_rate=0.01",
-    "training.epochs=6",
-    "image.dropout=0",
-    "text.dropout=0",
-)
+QUICK = (*quick.QUICK, "training.epochs=6")
 
 
 def write(folder: Path, rows: int = 48) -> Path:
