@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 
 import numpy as np
-import quick
 from PIL import Image
+
+import quick
 
 TOPICS = 5
 WORDS = (

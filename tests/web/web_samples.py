@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import quick
 from PIL import Image
 
+import quick
 from trope.web.app import application
 from trope.web.server import Server, bound
 from trope.web.service import Service

@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 
 import numpy as np
-import quick
 from PIL import Image, ImageDraw
+
+import quick
 
 WORDS = {
     "fruit": "apple pear plum quince",
