@@ -29,6 +29,7 @@ from trope.index.items import KEY, MODALITY
 SIZE, K, QUERIES, REPEATS = 256, 10, 1_000, 5
 SINGLE = 300  # queries asked one by one
 SIZES, FULL = (10_000, 100_000), 1_000_000
+FLOOR = 0.9  # a recall below which no speed is worth reporting
 ROOT = Path(__file__).parents[1]
 
 Ask = Callable[[np.ndarray], object]
@@ -150,7 +151,7 @@ def against(rows: int, peer: str, settings: IndexSettings | None = None) -> dict
             return np.asarray(found)
 
         shares = recall(numbers(ours(queries)), right), recall(peers(queries), right)
-        assert shares[0] >= shares[1] - 0.01, f"recall {shares}"
+        assert shares[0] >= max(shares[1] - 0.01, FLOOR), f"recall {shares}"
         times = turns(ours, peers, queries)
     return times | {
         "recall": shares[0],
@@ -185,7 +186,7 @@ def milvus(rows: int) -> dict[str, Any]:
 
             pair = asked(engine), asked(remote)
             shares = [recall(numbers(ask(queries)), right) for ask in pair]
-            assert shares[0] >= shares[1] - 0.05, f"recall {shares}"
+            assert min(shares) >= FLOOR, f"recall {shares}"
             times = turns(*pair, queries)
             remote.close()
     made = {"recall": shares[0], "recall_theirs": shares[1]}

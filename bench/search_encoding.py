@@ -78,13 +78,13 @@ def pictures(full: bool) -> dict[str, Any]:
             found = network.encode(pixels, "pooled")  # type: ignore[union-attr]
             return model.image(torch.from_numpy(found))[0].numpy()  # type: ignore[union-attr]
 
-        times = _in_turn(ours, theirs)
+        times = _in_turn(ours, theirs, apart=2e-3)  # features are kept in 16 bits
     against = "network and head alone, on decoded pixels in memory"
     return _case(times, rows, f"JPEG pictures of {WIDTH}x{HEIGHT}, decoding included", against)
 
 
-def _in_turn(ours: Side, theirs: Side) -> tuple[float, float]:
-    """Medians, sides taking turns; both must give the same."""
+def _in_turn(ours: Side, theirs: Side, apart: float = 1e-5) -> tuple[float, float]:
+    """Medians, sides taking turns; both must give the same, or no further `apart`."""
     spent: tuple[list[float], list[float]] = ([], [])
     for _ in range(REPEATS):
         found = []
@@ -92,7 +92,7 @@ def _in_turn(ours: Side, theirs: Side) -> tuple[float, float]:
             started = time.perf_counter()
             found.append(side())
             times.append(time.perf_counter() - started)
-        assert np.allclose(found[0], found[1], atol=2e-3), "vectors differ"
+        assert np.allclose(found[0], found[1], atol=apart), "vectors differ"
     return median(spent[0]), median(spent[1])
 
 
