@@ -141,6 +141,8 @@ def _content(picture: Picture) -> tuple[bytes, str]:
     if not isinstance(picture, Path):
         raise UsageError(f"a picture is a path, bytes or Pillow's image, not {type(picture)}")
     try:
+        if picture.exists() and not picture.is_file():  # a device may have no end
+            raise UsageError(f"{picture}: not a file")
         if picture.stat().st_size > MAX_FILE_BYTES:
             raise UsageError(f"{picture}: larger than {MAX_FILE_BYTES >> 20} MiB")
         return picture.read_bytes(), str(picture)

@@ -219,3 +219,13 @@ def test_a_picture_that_cannot_be_read_is_told(pictured: Path, tmp_path: Path) -
     (tmp_path / "broken.jpg").write_bytes(b"no picture")
     with pytest.raises(DataError, match=r"broken\.jpg: cannot be decoded"):
         index.search(image=tmp_path / "broken.jpg")
+
+
+def test_what_is_no_file_is_not_read(pictured: Path, tmp_path: Path) -> None:
+    """A device may have no end, and a folder no bytes."""
+    model = Embedder(pictured / "run")
+    for odd in (Path("/dev/zero"), tmp_path):
+        with pytest.raises(UsageError, match="not a file"):
+            model.images([odd])
+    with pytest.raises(UsageError, match="No such file"):
+        model.images([tmp_path / "gone.jpg"])

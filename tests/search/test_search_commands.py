@@ -152,6 +152,14 @@ def test_up_goes_from_a_folder_to_searches(
     document = orjson.loads((tmp_path / "out" / "up.json").read_bytes())
     assert len(document["searches"]) == 2  # features that come with data: no picture is asked
     assert run(*command) == 0
+    kept = (data / "pairs.jsonl").read_text(encoding="utf-8")
+    line = '{"id": "new", "image": "0.png", "text": "rain fog", "split": "train"}'
+    (data / "pairs.jsonl").write_text(f"{kept}\n{line}", encoding="utf-8")
+    assert run(*command) == 2  # not as if the new row had been learned from
+    said = capsys.readouterr().err
+    assert "changed since" in said
+    assert "80 usable rows then" in said
+    (data / "pairs.jsonl").write_text(kept, encoding="utf-8")
     command[-1] = "recipe=triplet"
     assert run(*command) == 2
     assert "made with other settings" in capsys.readouterr().err

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
+
+import orjson
 
 from trope import config
 from trope.data.check import CheckSettings, Report, check, fix, refuse_inside
@@ -20,6 +23,7 @@ from trope.search import open_index
 from trope.training import Trained, train
 
 CONFIG = "config.toml"
+SOURCE = "source.json"  # which rows it was made of
 MEASURED = ("recall", "recall/c-way")
 GOOD = "data"  # the rows that can be used, where some cannot
 
@@ -59,8 +63,11 @@ def up(data: Path, out: Path, settings: Up | None = None) -> UpResult:
     _refuse_other(data, out, settings)
     pairs = open(data, collect=True)
     report = check(pairs, settings.check)
+    made_of = {"fingerprint": pairs.fingerprint, "usable": report.usable}
+    _refuse_changed(data, out, made_of)
     pairs = _usable(pairs, report, out)
     config.save(settings, out / CONFIG)
+    write_json(out / SOURCE, made_of)
     run, folder = out / "run", out / "index"
     trained = train(settings.recipe, pairs, run, sets=settings.train, resume=True)
     evaluation = evaluate_run(run, pairs, metrics=MEASURED) if trained.rows["test"] else None
@@ -96,6 +103,17 @@ def _refuse_other(data: Path, out: Path, settings: Up) -> None:
         raise UsageError(f"{out}: exists and was not made by `trope up`; choose another --out")
     if not data.exists():
         raise UsageError(f"{data}: no such file or folder")
+
+
+def _refuse_changed(data: Path, out: Path, now: Mapping[str, object]) -> None:
+    """What was learned belongs to the rows there were; others must not seem to be in it."""
+    path = out / SOURCE
+    if path.exists() and (before := orjson.loads(path.read_bytes())) != now:
+        raise UsageError(
+            f"{data}: changed since {out} was made of it ({before['usable']:,} usable rows then, "
+            f"{now['usable']:,} now); `trope index --out {out / 'index'} --add {data}` puts new rows "
+            "into the index, another --out learns from them"
+        )
 
 
 def _document(result: UpResult, settings: Up) -> dict[str, object]:
