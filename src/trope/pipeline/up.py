@@ -111,8 +111,8 @@ def _refuse_changed(data: Path, out: Path, now: Mapping[str, object]) -> None:
     if path.exists() and (before := orjson.loads(path.read_bytes())) != now:
         raise UsageError(
             f"{data}: changed since {out} was made of it ({before['usable']:,} usable rows then, "
-            f"{now['usable']:,} now); `trope index --out {out / 'index'} --add {data}` puts new rows "
-            "into the index, another --out learns from them"
+            f"{now['usable']:,} now); `trope index --out {out / 'index'} --add {data}` puts new "
+            "rows into the index, another --out learns from them"
         )
 
 
