@@ -27,7 +27,7 @@ class Remembering(Embedder):
     def __init__(self, model: Checkpoint | str | Path) -> None:
         super().__init__(model)
         self.checkpoint.model.eval()  # or threads would switch it to and fro under each other
-        self.kept: Recent[bytes, Encoded] = Recent(KEPT)
+        self.kept: Recent[tuple[bool, bytes], Encoded] = Recent(KEPT)
 
     def texts(self, texts: Sequence[str], batch: int = BATCH, *, parts: bool = False) -> Encoded:
         """Where the model puts texts, with their parts if these are asked for."""
@@ -44,7 +44,7 @@ class Remembering(Embedder):
     def _found(
         self, items: Sequence[Any], parts: bool, encode: Callable[[list[Any]], Encoded]
     ) -> Encoded:
-        keys = [_name(item) + (b"+" if parts else b"") for item in items]
+        keys = [(parts, _name(item)) for item in items]
         known = {key: self.kept.get(key) for key in keys}
         new = {key: item for key, item in zip(keys, items, strict=True) if known[key] is None}
         if new:
