@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from trope.checkpoints import Checkpoint
 from trope.embedder import BATCH, Embedder, Picture
@@ -19,6 +21,7 @@ from trope.recent import Recent
 from trope.views import Encoded
 
 KEPT = 4_096  # texts and pictures
+HEAVIEST = 64 * 2**20  # bytes of all of them; with its parts one may have hundreds of thousands
 
 
 class Remembering(Embedder):
@@ -27,7 +30,7 @@ class Remembering(Embedder):
     def __init__(self, model: Checkpoint | str | Path) -> None:
         super().__init__(model)
         self.checkpoint.model.eval()  # or threads would switch it to and fro under each other
-        self.kept: Recent[tuple[bool, bytes], Encoded] = Recent(KEPT)
+        self.kept: Recent[tuple[bool, bytes], Encoded] = Recent(KEPT, HEAVIEST, weight)
 
     def texts(self, texts: Sequence[str], batch: int = BATCH, *, parts: bool = False) -> Encoded:
         """Where the model puts texts, with their parts if these are asked for."""
@@ -49,10 +52,16 @@ class Remembering(Embedder):
         new = {key: item for key, item in zip(keys, items, strict=True) if known[key] is None}
         if new:
             made = encode(list(new.values()))
-            for place, key in enumerate(new):
-                known[key] = self.kept.put(key, made.take(slice(place, place + 1)))
+            for place, key in enumerate(new):  # a copy: a slice would keep all that were made
+                known[key] = self.kept.put(key, made.take(torch.tensor([place])))
         found = [part for key in keys if (part := known[key]) is not None]
         return found[0] if len(found) == 1 else join(found)
+
+
+def weight(encoded: Encoded) -> int:
+    """How many bytes it takes."""
+    known = (getattr(encoded, field.name) for field in fields(encoded))
+    return sum(value.nbytes for value in known if value is not None)
 
 
 def _name(item: Any) -> bytes:
@@ -61,4 +70,5 @@ def _name(item: Any) -> bytes:
         return b"p" + hashlib.blake2b(item.tobytes(), digest_size=16).digest()
     if isinstance(item, bytes):
         return b"b" + hashlib.blake2b(item, digest_size=16).digest()
-    return b"t" + str(item).encode("utf-8", "surrogatepass")
+    text = str(item).encode("utf-8", "surrogatepass")
+    return b"t" + hashlib.blake2b(text, digest_size=16).digest()
