@@ -320,3 +320,12 @@ def test_a_job_that_was_killed_goes_on_with_what_scorers_need(
     assert len(done) == 8 + 3  # of ten blocks
     query = Embedder(scored / "sgr").texts([WORDS], parts=True)
     expect(scored, "sgr", index.search(WORDS, k=40), query, "text", 40)
+
+
+def test_a_search_reads_the_state_that_was_opened(
+    recipe: str, scored: Path, tmp_path: Path
+) -> None:
+    index = trope.build_index(scored / recipe, scored / "data", tmp_path / "index")
+    assert index.embedder.size  # the model is read when it is first needed
+    (tmp_path / "index" / "index.json").unlink()
+    assert index.search(WORDS, k=3).ranked_by != "cosine"

@@ -12,6 +12,7 @@ from jaxtyping import Float32, Shaped
 
 from trope.index.details import Details
 from trope.index.filters import Filter
+from trope.index.folder import State
 from trope.index.items import Items, Modality, Vectors
 
 Queries: TypeAlias = Float32[np.ndarray, "queries senses d"]
@@ -32,6 +33,8 @@ class Engine(Protocol):
     Vectors have length one, so that a score is a cosine. Whoever reads sees a state as a whole:
     the one before a write or the one after it.
     """
+
+    state: State  # the one that was opened
 
     @property
     def schema(self) -> pa.Schema:

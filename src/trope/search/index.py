@@ -20,7 +20,6 @@ from trope.errors import UsageError, suggestion
 from trope.evaluation.hubs import Hubs
 from trope.index import Engine, open_engine
 from trope.index.filters import Filter, parse
-from trope.index.folder import read_state
 from trope.index.items import MODALITIES, Items, Modality, Vectors
 from trope.index.job import Indexed, add, checkpoint_of, remove
 from trope.search.explaining import explained
@@ -154,7 +153,7 @@ class Index:
     def sources(self) -> list[str]:
         """Where the data sets are."""
         if self._sources is None:
-            seen, folder = read_state(self.folder).sources, self.folder.resolve()
+            seen, folder = self.engine.state.sources, self.folder.resolve()
             self._sources = [str((folder / source).resolve()) for source in seen]
         return self._sources
 
@@ -179,7 +178,7 @@ class Index:
         scorer = self.embedder.checkpoint.model.scorer
         if scorer is None or not (self.rerank and rerank):
             return Way(hubs), ()
-        name, held = self.embedder.checkpoint.plan.scorer["name"], read_state(self.folder).details
+        name, held = self.embedder.checkpoint.plan.scorer["name"], self.engine.state.details
         if why := why_not(name, asked, kind, hubs.method, held):
             return Way(hubs), (why,)
         return Way(hubs, Rescoring(scorer, asked.modality), name), ()
