@@ -7,11 +7,13 @@ Who has opened a state keeps it: files that are mapped stay until nobody uses th
 
 from __future__ import annotations
 
+import hashlib
 import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from secrets import token_hex
 from typing import IO, Any
@@ -65,6 +67,11 @@ class State:
     parts: dict[str, PartState] = field(default_factory=dict)
     remote: dict[str, str] = field(default_factory=dict)  # what a server knows it by
     made: dict[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def digest(self) -> str:
+        """What differs between any two states, of this index or another."""
+        return hashlib.blake2b(_written(config.plain(self)), digest_size=8).hexdigest()
 
     def files(self) -> Iterator[File]:
         """Every file that belongs to the state."""
@@ -139,4 +146,8 @@ def verified(folder: Path, file: File, *, again: bool = False) -> Path:
 
 
 def _crc(plain: object) -> str:
-    return f"{zlib.crc32(orjson.dumps(plain, option=orjson.OPT_SORT_KEYS)):08x}"
+    return f"{zlib.crc32(_written(plain)):08x}"
+
+
+def _written(plain: object) -> bytes:
+    return orjson.dumps(plain, option=orjson.OPT_SORT_KEYS)

@@ -13,7 +13,6 @@ from typing import Any
 from trope.errors import UsageError
 from trope.index.filters import Filter
 from trope.index.filters.tree import OWN, In
-from trope.index.folder import read_state
 from trope.index.items import PLACE, Modality, image_key, text_key
 from trope.index.job import checkpoint_of
 from trope.search import Hit, Index
@@ -48,9 +47,10 @@ class Collection:
         self.index, self.number = Index(folder), number
         self.embedder = Remembering(checkpoint_of(folder))
         self.index.embedder = self.embedder
-        self.state = read_state(folder).number
+        self.state = self.index.engine.state
+        self.version = self.state.digest
         self.sources = Sources(self.index.engine, self.index.sources())
-        self.shown = Shown(number, self.state, self.sources, marks)
+        self.shown = Shown(number, self.version, self.sources, marks)
 
     @cached_property
     def facets(self) -> Facets:
@@ -68,7 +68,7 @@ class Collection:
     @cached_property
     def about(self) -> IndexAbout:
         """What there is."""
-        engine, state = self.index.engine, read_state(self.index.folder)
+        engine, state = self.index.engine, self.state
         names = [name for name in engine.schema.names if not name.startswith(OWN)]
         return IndexAbout(
             self.number,
@@ -78,7 +78,7 @@ class Collection:
             state.senses,
             state.settings.engine,
             self.pixels is not None,
-            self.state,
+            state.number,
             tuple(names),
         )
 

@@ -60,7 +60,7 @@ class Maps:
         with self._lock:
             if number in self._ready:
                 return self._ready[number]
-            path = self._folders[number] / f"map-{collection.state}.arrow"
+            path = self._folders[number] / f"map-{collection.version}.arrow"
             total = len(collection.index)
             if (kept := _read(path)) is not None:
                 return self._ready.setdefault(number, _points(collection, kept, total))
@@ -112,6 +112,7 @@ class _Job:
                 lines = said.decode(errors="replace").strip().splitlines()
                 raise DataError(f"the map cannot be made ({lines[-1][:200] if lines else 'ended'})")
             _write(path, keys, np.load(target, allow_pickle=False))
+            _only(path)
         except (TropeError, OSError, ValueError) as error:
             self.error = str(error)
         finally:
@@ -146,6 +147,13 @@ def _write(path: Path, keys: list[str], flat: Flat) -> None:
     table = pa.table(columns).replace_schema_metadata({b"trope.map": VERSION})
     with replacing(path) as file, pa.ipc.new_file(file, table.schema) as writer:
         writer.write_table(table)
+
+
+def _only(path: Path) -> None:
+    """Maps of other states go: nobody will ask for them again."""
+    for other in path.parent.glob("map-*.arrow"):
+        if other != path:
+            other.unlink(missing_ok=True)
 
 
 def _read(path: Path) -> pa.Table | None:

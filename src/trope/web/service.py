@@ -105,9 +105,13 @@ class Service:
             raise UsageError(f"pictures: sizes are {', '.join(map(str, SIZES))}, not {size}")
         collection = self._collection(index)
         key = image_key(row_of(key))
-        name = f"{collection.state}|{key}"
+        name = f"{collection.version}|{key}"
         made = self._thumbnails[index].get(name, size, lambda: collection.sources.read(key))
         return made, "image/jpeg"
+
+    def version(self, index: int = 0) -> str:
+        """What the URLs of pictures have, so that those of another state are never taken."""
+        return self._collection(index).version
 
     def map(self, index: int = 0) -> Points:
         """The items of an index in two dimensions; says how far it is while it is being made."""

@@ -24,7 +24,7 @@ class Shown:
     """Makes hits of one index into what is answered."""
 
     number: int
-    state: int
+    version: str
     sources: Sources
     marks: Marks
 
@@ -59,7 +59,7 @@ class Shown:
             return None
         place = f"{PICTURES}/{quote(image_key(row), safe='')}"
         small, medium, large = (
-            f"{place}?size={size}&index={self.number}&v={self.state}" for size in SIZES
+            f"{place}?size={size}&index={self.number}&v={self.version}" for size in SIZES
         )
         wide, high = self.sources.size(row, data) or (None, None)
         return Picture(small, medium, large, wide, high)

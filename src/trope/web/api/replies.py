@@ -12,7 +12,8 @@ from pydantic import BaseModel
 
 from trope.web.parameters import LONGEST_KEY
 
-KEEP = "private, max-age=86400"  # a picture's URL has the state of its index
+KEEP = "private, max-age=86400"  # where the URL names the state of the index, or the content
+ASK = "private, no-cache"
 
 
 class Refusal(BaseModel):
@@ -48,10 +49,10 @@ def written(answer: object) -> Response:
     return Response(orjson.dumps(answer), media_type="application/json")
 
 
-def pictured(request: Request, content: bytes, kind: str) -> Response:
+def pictured(request: Request, content: bytes, kind: str, *, keep: bool = True) -> Response:
     """A picture, or the news that the client has it already."""
     tag = f'"{hashlib.blake2b(content, digest_size=12).hexdigest()}"'
-    headers = {"ETag": tag, "Cache-Control": KEEP}
+    headers = {"ETag": tag, "Cache-Control": KEEP if keep else ASK}
     if tag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
     return Response(content, media_type=kind, headers=headers)

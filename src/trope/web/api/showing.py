@@ -48,7 +48,8 @@ def router(service: Service) -> APIRouter:
         request: Request, key: Key, size: Size = SIZES[1], index: Number = 0, v: Version = ""
     ) -> Response:
         """A small copy of the picture of an item's row."""
-        return pictured(request, *service.picture(key, size, index))
+        keep = v == service.version(index)
+        return pictured(request, *service.picture(key, size, index), keep=keep)
 
     @routes.post("/images", response_model=Upload, status_code=201, openapi_extra=SENT)
     async def upload(request: Request) -> Response:
