@@ -77,6 +77,11 @@ def modality_of(key: str) -> Modality:
     return "image" if key.startswith("image:") else "text"
 
 
+def row_of(key: str) -> str:
+    """The id of the row that an item belongs to, from its name."""
+    return key.split(":", 1 if modality_of(key) == "image" else 2)[-1]
+
+
 def joined(tables: Iterable[pa.Table]) -> pa.Table:
     """Lines one after the other; a column that some lack is empty there.
 

@@ -10,7 +10,9 @@ from jaxtyping import Float32
 
 from trope.index import Engine
 from trope.index.candidates import best_of
+from trope.index.items import row_of
 from trope.search.hits import Hit, Neighbor, plain_lines
+from trope.search.hits import hit as hit_of
 from trope.search.ranking import LEARNED_ONLY
 
 NEIGHBORS = 3
@@ -20,15 +22,17 @@ def explained(
     engine: Engine,
     query: Float32[np.ndarray, "senses d"],
     hits: Sequence[Hit],
-    ids: Sequence[str],
     items: Float32[np.ndarray, "items others d"],
+    sources: Sequence[str],
 ) -> list[Hit]:
     """The same hits, each with its reasons."""
     return [
         replace(
-            hit, senses=matched(query, vectors), neighbors=_near(engine, query, hit, name, vectors)
+            hit,
+            senses=matched(query, vectors),
+            neighbors=_near(engine, query, hit, vectors, sources),
         )
-        for hit, name, vectors in zip(hits, ids, items, strict=True)
+        for hit, vectors in zip(hits, items, strict=True)
     ]
 
 
@@ -47,19 +51,31 @@ def _near(
     engine: Engine,
     query: Float32[np.ndarray, "senses d"],
     hit: Hit,
-    name: str,
     vectors: Float32[np.ndarray, "others d"],
+    sources: Sequence[str],
 ) -> tuple[Neighbor, ...]:
-    """The nearest items of the hit's kind that the model has learned from, but not itself."""
-    found = engine.nearest(vectors[None], NEIGHBORS + 1, hit.modality, LEARNED_ONLY)
-    pairs = zip(found.ids[0], found.scores[0], strict=True)
-    near = [(key, float(score)) for key, score in pairs if key and key != name][:NEIGHBORS]
+    """The nearest items of the hit's kind that the model has learned from, but not of its row."""
+    near = _others(engine, hit, vectors)
     if not near:
         return ()
     items = engine.get([key for key, _ in near])
     asked = best_of(query[None], items.vectors)[0]
-    lines = plain_lines(items.rows)
+    known = [hit_of(0, 0.0, line, sources) for line in plain_lines(items.rows)]
     return tuple(
-        Neighbor(line["id"], score, float(own), line["text"], line["image"])
-        for line, (_, score), own in zip(lines, near, asked, strict=True)
+        Neighbor(key, one.id, score, float(own), one.text, one.image, one.data)
+        for one, (key, score), own in zip(known, near, asked, strict=True)
     )
+
+
+def _others(
+    engine: Engine, hit: Hit, vectors: Float32[np.ndarray, "others d"]
+) -> list[tuple[str, float]]:
+    """Keys and scores; as a row may have many texts, more are asked for until there are enough."""
+    count = NEIGHBORS + 1
+    while True:
+        found = engine.nearest(vectors[None], count, hit.modality, LEARNED_ONLY)
+        pairs = [(k, float(s)) for k, s in zip(found.ids[0], found.scores[0], strict=True) if k]
+        others = [(key, score) for key, score in pairs if row_of(key) != hit.id]
+        if len(others) >= NEIGHBORS or len(pairs) < count:
+            return others[:NEIGHBORS]
+        count *= 2

@@ -20,13 +20,15 @@ ITSELF = ("id", "image", "text")
 
 @dataclass(frozen=True)
 class Neighbor:
-    """A picture or text that the model has learned from, near to a hit."""
+    """A picture or text that the model has learned from, near to a hit; `key` names the item."""
 
+    key: str
     id: str
     score: float  # with the hit
     query: float  # with the query
     text: str | None = None
     image: str | None = None
+    data: str = ""
 
 
 @dataclass(frozen=True)

@@ -166,7 +166,7 @@ class Index:
         lines = enumerate(zip(some.scores, plain_lines(items.rows), strict=True), first + 1)
         hits = some.told([hit(rank, float(s), line, sources) for rank, (s, line) in lines])
         if explain:
-            hits = explained(self.engine, points[0], hits, some.ids, items.vectors)
+            hits = explained(self.engine, points[0], hits, items.vectors, sources)
         return tuple(hits)
 
     def _way(

@@ -16,6 +16,7 @@ from trope.index.filters.tree import OWN, In
 from trope.index.items import PLACE, Modality, image_key, text_key
 from trope.index.job import checkpoint_of
 from trope.search import Hit, Index
+from trope.search.explaining import explained
 from trope.search.hits import hit as hit_of
 from trope.search.hits import plain_lines
 from trope.search.index import OTHER, Find
@@ -108,9 +109,9 @@ class Collection:
 
     def item(self, key: str) -> Item:
         """One item with all there is about it."""
-        hit = self._hit(self.sources.line(key), 1)
-        learned = self.index.near(self._encoded(key), hit.modality, k=1, explain=True)
-        hit = replace(hit, neighbors=learned[0].neighbors if learned else ())
+        hit, vectors = self._hit(self.sources.line(key), 1), self.index.engine.get([key]).vectors
+        (told,) = explained(self.index.engine, vectors[0], [hit], vectors, self.index.sources())
+        hit = replace(hit, neighbors=told.neighbors)
         alike = [self._beside(key, like) for like in LIKES]
         return Item(self.shown.found(hit, None), self._texts(row_of(key)), *alike)
 

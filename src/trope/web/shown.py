@@ -67,12 +67,11 @@ class Shown:
     def _learned(self, hit: Hit) -> tuple[Learned, ...] | None:
         if hit.neighbors is None:
             return None
-        return tuple(self._neighbor(near, hit) for near in hit.neighbors)
+        return tuple(self._neighbor(near) for near in hit.neighbors)
 
-    def _neighbor(self, near: Neighbor, hit: Hit) -> Learned:
-        key = image_key(near.id) if hit.modality == "image" else text_key(near.id, 0)
-        picture = self.picture(near.id, near.image, hit.data)
-        return Learned(key, near.id, near.score, near.query, near.text, picture)
+    def _neighbor(self, near: Neighbor) -> Learned:
+        picture = self.picture(near.id, near.image, near.data)
+        return Learned(near.key, near.id, near.score, near.query, near.text, picture)
 
 
 def key_of(hit: Hit) -> str:
