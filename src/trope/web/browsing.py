@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 
 from trope.index import Engine
 from trope.index.filters import Filter, check
@@ -11,6 +12,7 @@ from trope.index.items import MODALITIES, MODALITY, Modality
 from trope.index.local import Local
 from trope.runtime import generator
 from trope.search.index import Find
+from trope.web.asked import DEEPEST
 
 
 def passing(engine: Engine, find: Find, where: Filter | None) -> int | None:
@@ -24,22 +26,35 @@ def passing(engine: Engine, find: Find, where: Filter | None) -> int | None:
     return sum(int(np.count_nonzero(mask)) for mask in masks if mask is not None)
 
 
-def browsed(engine: Engine, modality: Modality, where: Filter | None, count: int) -> list[str]:
-    """The keys of the first items that pass, shuffled."""
-    if where is not None:
-        check(where, engine.schema)
-    if isinstance(engine, Local):
-        part = engine.parts.get(modality)
-        if part is None:
-            return []
-        allowed = part.allowed(where)
-        rows = np.arange(len(part.senses)) if allowed is None else np.flatnonzero(allowed)
-        found = part.keys.take(_shuffled(rows)[:count]).to_pylist()
-        return [str(key) for key in found]
-    kind = Compare(MODALITY, "=", modality)
-    keys = np.array(engine.find(kind if where is None else Every((kind, where))), object)
-    return [str(key) for key in _shuffled(keys)[:count]]
+class Browsing:
+    """The items of an engine in one shuffled order, drawn once where nothing is filtered."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._kept: dict[Find, list[str]] = {}
+
+    def keys(self, find: Find, where: Filter | None) -> list[str]:
+        """The keys of the first items that pass, as many as can be paged through."""
+        if where is not None:
+            check(where, self._engine.schema)
+            return self._drawn(find, where)
+        if find not in self._kept:
+            self._kept[find] = self._drawn(find, None)
+        return self._kept[find]
+
+    def _drawn(self, find: Find, where: Filter | None) -> list[str]:
+        kinds = [name for name in MODALITIES if find in (name, "both")]
+        keys = pa.chunked_array([_keys(self._engine, name, where) for name in kinds], pa.string())
+        order = generator(0, "browse").permutation(len(keys))[:DEEPEST]
+        return [str(key) for key in keys.take(pa.array(order)).to_pylist()]
 
 
-def _shuffled(values: np.ndarray) -> np.ndarray:
-    return np.asarray(generator(0, "browse").permutation(values))
+def _keys(engine: Engine, modality: Modality, where: Filter | None) -> pa.Array:
+    if not isinstance(engine, Local):
+        kind = Compare(MODALITY, "=", modality)
+        return pa.array(engine.find(kind if where is None else Every((kind, where))), pa.string())
+    part = engine.parts.get(modality)
+    if part is None:
+        return pa.array([], pa.string())
+    allowed = part.allowed(where)
+    return part.keys if allowed is None else part.keys.filter(pa.array(allowed))

@@ -12,8 +12,8 @@ from typing import Any
 
 from trope.errors import UsageError
 from trope.index.filters import Filter
-from trope.index.filters.tree import OWN, In
-from trope.index.items import PLACE, Modality, image_key, text_key
+from trope.index.filters.tree import OWN, Every, In
+from trope.index.items import PLACE, image_key, text_key
 from trope.index.job import checkpoint_of
 from trope.search import Hit, Index
 from trope.search.explaining import explained
@@ -25,10 +25,10 @@ from trope.search.ranking import from_vectors
 from trope.views import Encoded
 from trope.web.answers import Answer, Found, IndexAbout, Item, Text
 from trope.web.asked import DEEPEST, Asked, Like
-from trope.web.browsing import browsed, passing
+from trope.web.browsing import Browsing, passing
 from trope.web.choices import chosen
 from trope.web.facets import Facets, facets
-from trope.web.keys import row_of, side_of
+from trope.web.keys import modality_of, row_of, side_of
 from trope.web.marks import Marks
 from trope.web.refusals import NotThereError
 from trope.web.remembering import Remembering
@@ -51,6 +51,7 @@ class Collection:
         self.state = self.index.engine.state
         self.version = self.state.digest
         self.sources = Sources(self.index.engine, self.index.sources())
+        self._browsing = Browsing(self.index.engine)
         self.shown = Shown(number, self.version, self.sources, marks)
 
     @cached_property
@@ -142,14 +143,21 @@ class Collection:
         started: float,
     ) -> Answer:
         total = passing(self.index.engine, find, where)
+        if asked.item and total is not None:  # the row itself is not among what is like it
+            total -= self._own(row_of(asked.item), find, where)
         far = asked.k * asked.page
         more = len(found) == asked.k and far + asked.k <= DEEPEST and (total is None or far < total)
         took = round((perf_counter() - started) * 1e3, 2)
         return Answer(found, find, asked.page, asked.k, more, total, took, self.number, remarks)
 
+    def _own(self, row: str, find: Find, where: Filter | None) -> int:
+        """How many items of a row are of the kind that is found, and pass."""
+        same = In("id", (row,))
+        keys = self.index.engine.find(same if where is None else Every((same, where)))
+        return sum(find in (modality_of(key), "both") for key in keys)
+
     def _browsed(self, find: Find, k: int, page: int, where: Filter | None) -> list[Found]:
-        kind: Modality = "text" if find == "text" else "image"
-        keys = browsed(self.index.engine, kind, where, k * page)[k * (page - 1) :]
+        keys = self._browsing.keys(find, where)[k * (page - 1) : k * page]
         lines = plain_lines(self.index.engine.get(keys).rows) if keys else []
         first = k * (page - 1) + 1
         return [self.shown.found(self._hit(line, first + i), None) for i, line in enumerate(lines)]

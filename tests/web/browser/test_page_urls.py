@@ -30,7 +30,7 @@ def test_a_question_comes_back_from_its_url(
     q: list[str], minus: list[str], chosen: dict[str, list[str]]
 ) -> None:
     facets = {name: tuple(values) for name, values in chosen.items()}
-    asked = Asked(tuple(q), tuple(minus), None, None, "picture", "text", "a = 1", facets, page=3)
+    asked = Asked(tuple(q), tuple(minus), None, None, "picture", "text", "a = 1", facets, 1, 3)
     assert read(urls.write("/", asked)) == asked
 
 

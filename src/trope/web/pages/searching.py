@@ -56,8 +56,9 @@ def find_of(asked: Asked, about: IndexAbout) -> Find:
 def _page(frame: Frame, asked: Asked) -> HTMLResponse:
     about = frame.about(asked.index)
     find = find_of(asked, about)
+    asked = replace(asked, k=SIZES[find])
     answers = answered(frame, asked, find)
-    fresh = asked == Asked(index=asked.index)
+    fresh = asked == Asked(index=asked.index, k=asked.k)
     facets = frame.service.facets(asked.index)
     return frame.page(
         "search",
@@ -84,7 +85,7 @@ def answered(frame: Frame, asked: Asked, find: Find) -> list[Answer]:
     """An answer for each modality, as their scores do not compare; of a picture, texts first."""
     both: tuple[Find, ...] = ("text", "image") if asked.image and not asked.q else ("image", "text")
     kinds = both if find == "both" else (find,)
-    return [frame.service.search(replace(asked, find=kind, k=SIZES[find])) for kind in kinds]
+    return [frame.service.search(replace(asked, find=kind)) for kind in kinds]
 
 
 def title(asked: Asked) -> str:

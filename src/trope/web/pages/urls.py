@@ -35,6 +35,7 @@ def read(pairs: Pairs) -> Asked:
         find=_of(one, "find", FINDS, None),
         where=one.get("where"),
         facets=_facets(given),
+        k=1,  # how many a page has is for the page to say, and so how far one can page
         page=_number(one, "page", 1),
         index=_number(one, "index", 0),
     )
