@@ -145,7 +145,7 @@ def test_rows_are_found_in_all_kinds_of_documents(tmp_path: Path) -> None:
     }
     for name, document in documents.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(document), encoding="utf-8")
-    found = {page.kind: page.rows() for page in explain_pages([tmp_path])}
+    found = {page.kind: page.rows for page in explain_pages([tmp_path])}
     assert found == {"weights": ["a", "b", "c"], "wrong": ["d"], "against": ["e", "f"]}
 
 
@@ -159,3 +159,22 @@ def test_two_folders_of_a_kind_have_names_of_their_own(tmp_path: Path) -> None:
     ]
     with pytest.raises(UsageError, match="not written by"):
         explain_pages([tmp_path])
+
+
+def test_long_lists_are_sent_a_page_at_a_time(home: Path, tmp_path: Path) -> None:
+    pairs = [{"id": f"r{row}", "rank": row, "why": "so"} for row in range(230)]
+    document = {"data": "all", "usable": 230, "pairs": pairs}
+    (tmp_path / "wrong.json").write_text(json.dumps(document), encoding="utf-8")
+    service = Service(Places((home / "infonce-index",), (tmp_path,), tmp_path / "marks"))
+    page = service.explain_page("wrong")
+    assert page.rows is page.rows  # the document is walked once
+    with TestClient(application(service, ServeSettings()), "http://127.0.0.1") as client:
+        found = [client.get(f"{API}/explain/wrong?page={n}").json() for n in (1, 2, 3)]
+        assert client.get("/explain/wrong?from=24").status_code == 200
+    service.close()
+    assert [len(one["document"]["pairs"]) for one in found] == [100, 100, 30]
+    assert [pair for one in found for pair in one["document"]["pairs"]] == pairs
+    assert [one["more"] for one in found] == [True, True, False]
+    assert {one["document"]["usable"] for one in found} == {230}
+    assert "r5" in found[0]["rows"]
+    assert not found[1]["rows"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -24,6 +25,15 @@ LISTS = frozenset(["highest", "lowest", "most", "least"])
 
 
 @dataclass(frozen=True)
+class Part:
+    """A page of a document, the ids of the rows it names, and whether there is another."""
+
+    document: Mapping[str, Any]
+    rows: list[str]
+    more: bool
+
+
+@dataclass(frozen=True)
 class ExplainPage:
     """A document of one kind; `name` is what it is asked for by."""
 
@@ -32,9 +42,24 @@ class ExplainPage:
     title: str
     document: Mapping[str, Any]
 
+    @cached_property
     def rows(self) -> list[str]:
         """The ids of all rows that the document names, each once."""
-        return list(dict.fromkeys(_rows(self.document)))
+        return _named(self.document)
+
+    @property
+    def pairs(self) -> list[Any]:
+        """The list of pairs, which may be very long; empty in documents without one."""
+        found = self.document.get("pairs")
+        return found if isinstance(found, list) else []
+
+    def part(self, first: int, count: int) -> Part:
+        """Some of its pairs with the rest, and the rows they name; without pairs, some rows."""
+        if not self.pairs:
+            more = len(self.rows) > first + count
+            return Part(self.document, self.rows[first : first + count], more)
+        document = {**self.document, "pairs": self.pairs[first : first + count]}
+        return Part(document, _named(document), len(self.pairs) > first + count)
 
 
 def explain_pages(folders: Sequence[Path]) -> tuple[ExplainPage, ...]:
@@ -64,6 +89,10 @@ def _page(folder: Path, kind: Kind, taken: set[str]) -> ExplainPage:
         raise DataError(f"{path}: not written by `trope explain`")
     name = kind if kind not in taken else f"{kind}-{len(taken) + 1}"
     return ExplainPage(name, kind, KINDS[kind], document)
+
+
+def _named(value: Any) -> list[str]:
+    return list(dict.fromkeys(_rows(value)))
 
 
 def _rows(value: Any) -> Iterator[str]:

@@ -14,7 +14,7 @@ from trope.web.api.replies import written
 from trope.web.explained import Kind
 from trope.web.service import Service
 
-ROWS = 100  # shown at once
+SHOWN = 100  # pairs at once, or rows
 
 Name = Annotated[str, Path(max_length=80, description="From the list of explanations.")]
 
@@ -31,7 +31,10 @@ class Summary:
 
 @dataclass(frozen=True)
 class Explanation:
-    """A document of `trope explain`, and a page of the rows it names, as far as they are there."""
+    """A page of a document of `trope explain`, and the rows it names, as far as they are there.
+
+    The document's `pairs` are those of the page; the rest of it comes with every page.
+    """
 
     name: str
     kind: Kind
@@ -50,16 +53,15 @@ def router(service: Service) -> APIRouter:
     def summaries() -> Response:
         """What was explained."""
         pages = service.explain_pages()
-        return written([Summary(p.name, p.kind, p.title, len(p.rows())) for p in pages])
+        return written([Summary(p.name, p.kind, p.title, len(p.rows)) for p in pages])
 
     @routes.get("/explain/{name}", response_model=Explanation)
     def explanation(name: Name, page: Annotated[int, Query(ge=1, le=10_000)] = 1) -> Response:
-        """An explanation, and the rows it names, a page at a time."""
+        """An explanation and the rows it names, its pairs a page at a time."""
         found = service.explain_page(name)
-        ids, first = found.rows(), ROWS * (page - 1)
-        rows = service.rows(ids[first : first + ROWS])
-        more = len(ids) > first + ROWS
-        whole = Explanation(name, found.kind, found.title, found.document, rows, page, more)
-        return written(whole)
+        part = found.part(SHOWN * (page - 1), SHOWN)
+        rows = service.rows(part.rows)
+        about = (name, found.kind, found.title)
+        return written(Explanation(*about, part.document, rows, page, part.more))
 
     return routes

@@ -32,9 +32,9 @@ def explain_page(frame: Frame, name: str | None, start: str = "0") -> HTMLRespon
 def _shown(
     frame: Frame, pages: tuple[ExplainPage, ...], page: ExplainPage, start: int
 ) -> HTMLResponse:
-    pairs = page.document.get("pairs", ()) if page.kind == "wrong" else ()
-    suspects = list(pairs)[start : start + STEP]
-    ids = [pair["id"] for pair in suspects] if page.kind == "wrong" else page.rows()
+    pairs = page.pairs if page.kind == "wrong" else []
+    suspects = pairs[start : start + STEP]
+    ids = [pair["id"] for pair in suspects] if page.kind == "wrong" else page.rows
     return frame.page(
         "explain",
         SHEETS,
