@@ -84,6 +84,16 @@ class FolderImages:
         except OSError as error:
             raise DataError(f"{path}: {error.strerror or error}") from None
 
+    def head(self, row: int, most: int) -> bytes:
+        """The first bytes of the file."""
+        path = self.path(row)
+        _status(path)
+        try:
+            with path.open("rb") as handle:
+                return handle.read(most)
+        except OSError as error:
+            raise DataError(f"{path}: {error.strerror or error}") from None
+
     def stamp(self, row: int) -> str:
         """Name, size and time of the last change."""
         path = self.path(row)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any
 
 import pyarrow as pa
+from PIL import Image
 
 from trope.data.images import TURNS, opened
 from trope.data.pairs import Pairs
 from trope.data.readers import open as open_pairs
+from trope.data.stores import FolderImages
 from trope.errors import DataError, TropeError, UsageError
 from trope.index import Engine
 from trope.index.items import SOURCE
@@ -20,6 +24,8 @@ from trope.search.hits import plain_lines
 from trope.web.refusals import NotThereError
 
 SIZES = 200_000  # pictures whose width and height are remembered
+HEAD = 2**16  # bytes of a file that are read to measure it
+AGAIN = 60.0  # seconds until a picture that could not be measured is tried again
 ORIENTATION = 0x0112
 SIDEWAYS = 5  # and above: turned by a quarter
 
@@ -39,7 +45,8 @@ class Sources:
         self._engine, self._places = engine, list(places)
         self._open: dict[str, Data | None] = {}
         self._lock = threading.Lock()
-        self._sizes: Recent[tuple[str, str], tuple[int, ...]] = Recent(SIZES)
+        self._sizes: Recent[tuple[str, str], tuple[int, int]] = Recent(SIZES)
+        self._failed: Recent[tuple[str, str], float] = Recent(SIZES)
 
     def line(self, key: str) -> dict[str, Any]:
         """The line of an item; refused if the index has no such item."""
@@ -60,13 +67,21 @@ class Sources:
     def size(self, row: str, place: str) -> tuple[int, int] | None:
         """Width and height of a row's picture, upright, from its header; None if unknown."""
         known = self._sizes.get((place, row))
-        if known is None:
-            try:
-                known = _measured(self._read(row, place))
-            except TropeError:
-                known = ()
-            self._sizes.put((place, row), known)
-        return (known[0], known[1]) if known else None
+        if known is not None or monotonic() < (self._failed.get((place, row)) or 0.0):
+            return known
+        try:
+            return self._sizes.put((place, row), self._size(row, place))
+        except TropeError:
+            self._failed.put((place, row), monotonic() + AGAIN)
+            return None
+
+    def _size(self, row: str, place: str) -> tuple[int, int]:
+        """From the first bytes of a file where they say it, else from all of them."""
+        pairs, number = self._at(row, place)
+        if isinstance(pairs.images, FolderImages):
+            with suppress(DataError):  # some formats say it further on
+                return _measured(pairs.images.head(number, HEAD))
+        return _measured(pairs.images.read(number))
 
     def open(self) -> list[str]:
         """Open all data sets; says which cannot be, and why."""
@@ -79,11 +94,15 @@ class Sources:
         return problems
 
     def _read(self, row: str, place: str) -> bytes:
+        pairs, number = self._at(row, place)
+        return pairs.images.read(number)
+
+    def _at(self, row: str, place: str) -> tuple[Pairs, int]:
         data = self._data(place)
         number = data.rows.get(row)
         if number is None:
             raise NotThereError("the picture is not in its data set any more")
-        return data.pairs.images.read(number)
+        return data.pairs, number
 
     def _data(self, place: str) -> Data:
         with self._lock:
@@ -104,6 +123,7 @@ def _opened(place: str) -> Data:
 
 def _measured(data: bytes) -> tuple[int, int]:
     with opened(data, "picture") as image:
-        turned = image.getexif().get(ORIENTATION, 1)
+        # not a PNG's own method, which decodes all pixels to look for what may stand after them
+        turned = Image.Image.getexif(image).get(ORIENTATION, 1)
         wide, high = image.size
         return (high, wide) if turned in TURNS and turned >= SIDEWAYS else (wide, high)
