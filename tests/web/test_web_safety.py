@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 from trope.errors import UsageError
 from trope.web.app import application
 from trope.web.guards.hosts import hostname
+from trope.web.guards.tokens import sealed
 from trope.web.service import Service
 from trope.web.settings import ServeSettings
 
@@ -123,6 +124,11 @@ def test_people_log_in_by_a_form(guarded: TestClient) -> None:
     assert "samesite=strict" in cookie
     assert TOKEN not in cookie
     assert guarded.get(f"{API}/indexes").status_code == 200  # the client keeps the cookie
+
+
+def test_all_of_a_token_counts() -> None:
+    assert sealed("x" * 64 + "1") != sealed("x" * 64 + "2")
+    assert sealed("x" * 64) == sealed("x" * 64)
 
 
 def test_the_pulse_needs_no_token(guarded: TestClient) -> None:

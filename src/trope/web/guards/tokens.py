@@ -45,7 +45,8 @@ def same(given: str, known: str) -> bool:
 
 def sealed(token: str) -> str:
     """What the cookie holds: who sees it does not see the token."""
-    return hashlib.blake2b(b"trope page", key=token.encode()[:64], digest_size=24).hexdigest()
+    key = hashlib.blake2b(token.encode()).digest()  # a key has room for 64 bytes, a token may not
+    return hashlib.blake2b(b"trope page", key=key, digest_size=24).hexdigest()
 
 
 def _open(path: str) -> bool:
