@@ -41,6 +41,14 @@ def test_every_answer_says_what_a_browser_may_do(client: TestClient, path: str) 
     assert "server" not in headers
 
 
+def test_static_files_are_kept_and_asked_for_by_their_tag(client: TestClient) -> None:
+    first = client.get("/static/base.css")
+    assert first.headers["cache-control"] == "no-cache"
+    again = client.get("/static/base.css", headers={"if-none-match": first.headers["etag"]})
+    assert (again.status_code, again.headers["cache-control"]) == (304, "no-cache")
+    assert client.get(f"{API}/indexes").headers["cache-control"] == "no-store"
+
+
 @pytest.mark.parametrize(
     "host",
     ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80", "", "127.0.0.2", "a b"],

@@ -30,18 +30,22 @@ HEADERS = {
 
 
 class Headers:
-    """Adds them to every answer; what is not said to be kept is not kept."""
+    """Adds them to every answer; what is not said to be kept is not kept.
+
+    Static files are, and asked for again by their tag: a new version is seen at once.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on, and add."""
+        static = scope["type"] == "http" and scope["path"].startswith("/static/")
+        more = HEADERS | {b"cache-control": b"no-cache" if static else b"no-store"}
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start":
                 given = {name.lower() for name, _ in message["headers"]}
-                more = HEADERS | {b"cache-control": b"no-store"}
                 added = [(name, value) for name, value in more.items() if name not in given]
                 message["headers"] = [*message["headers"], *added]
             await send(message)
