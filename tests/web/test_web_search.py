@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import pytest
 from starlette.testclient import TestClient
@@ -11,6 +13,7 @@ from web_samples import SCRIPT
 import trope
 from trope.errors import UsageError
 from trope.web.asked import Asked
+from trope.web.pages.urls import read, said
 from trope.web.parameters import facets
 from trope.web.service import Service
 
@@ -196,3 +199,28 @@ def test_what_is_asked_is_bounded() -> None:
         Asked(facets={str(i): ("a",) for i in range(21)})
     with pytest.raises(UsageError, match="at most 100 values"):
         Asked(facets={"a": ("b",) * 101})
+
+
+@pytest.mark.parametrize(
+    ("pair", "column", "value"),
+    [
+        (r"title:a\:b", "title", r"a\:b"),
+        (r"a\\:b", "a\\", "b"),
+        (r"dc\:type:a\\:b", "dc:type", r"a\\:b"),
+        (r"a\b:c", r"a\b", "c"),
+        ("a:b\nc", "a", "b\nc"),
+    ],
+)
+def test_only_columns_are_escaped(pair: str, column: str, value: str) -> None:
+    assert facets([pair]) == {column: (value,)}
+
+
+def test_values_come_back_as_urls_say_them() -> None:
+    asked = Asked(facets={"dc:type": (r"a\:b", ":", "\\")})
+    assert read(parse_qsl(said(asked)[1:])).facets == asked.facets
+
+
+def test_pairs_are_read_at_once() -> None:
+    started = time.monotonic()
+    assert facets(["\\" * 100_001, "\\" * 100_000]) == {}
+    assert time.monotonic() - started < 5

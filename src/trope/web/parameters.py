@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Annotated
 
@@ -13,6 +14,8 @@ from trope.web.asked import DEEPEST, MOST, TEXTS, Asked, Like
 DIGEST = "^[0-9a-f]{32}$"
 LONGEST_KEY = 1_000  # characters
 NONE: list[str] = []
+PAIR = re.compile(r"(?P<column>(?:\\[\\:]|[^:])++):(?P<value>.+)", re.DOTALL)
+ESCAPED = re.compile(r"\\([\\:])")
 
 
 def asked(
@@ -55,13 +58,17 @@ def asked(
 
 
 def facets(pairs: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Values by column, from `column:value`; a column may have a colon, escaped as `\\:`."""
+    """Values by column, from `column:value`, a value as it stands.
+
+    A colon in the name of a column is written `\\:`, a backslash `\\\\` (alone, it may stand
+    before any other character).
+    """
     found: dict[str, tuple[str, ...]] = {}
     for pair in pairs:
-        name, mark, value = pair.replace("\\:", "\0").partition(":")
-        name, value = name.replace("\0", ":"), value.replace("\0", ":")
-        if mark and name and value:
-            found[name] = (*found.get(name, ()), value)
+        parts = PAIR.fullmatch(pair)
+        if parts:
+            name = ESCAPED.sub(r"\1", parts["column"])
+            found[name] = (*found.get(name, ()), parts["value"])
     return found
 
 
