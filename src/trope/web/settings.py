@@ -16,8 +16,9 @@ class ServeSettings:
     """Limits of the server; a `rate` of 0 is none.
 
     `rate` is how many searches a second one address may ask for in the long run, `burst` how many
-    at once. `body` are the bytes that a request may bring, `seconds` the time it may take in all,
-    `idle` the time that a client may take for its next line, or for reading what it was sent.
+    at once. `body` are the bytes that a request with a picture may bring, `json` any other, `held`
+    all pictures at one time; `seconds` the time a request may take in all, `idle` the time that a
+    client may take for its next line, or for reading what it was sent.
     """
 
     host: str = "127.0.0.1"
@@ -28,6 +29,7 @@ class ServeSettings:
     burst: float = 500.0
     body: int = 21 * 2**20
     json: int = 64 * 2**10
+    held: int = 128 * 2**20
     seconds: float = 60.0
     idle: float = 15.0
     connections: int = 512

@@ -11,6 +11,8 @@ from trope.web.guards.replies import header, refuse
 from trope.web.settings import ServeSettings
 
 CLOSE = {"Connection": "close"}
+PICTURES = frozenset(["/image", "/api/v1/images"])  # where they are sent to
+LOGIN, FORM = "/login", 4 * 2**10  # bytes of what anyone may send
 
 
 class Bodies:
@@ -18,48 +20,70 @@ class Bodies:
 
     def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
         self._app, self._settings = app, settings
+        self._held = 0  # bytes of all requests that are being answered
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on within bounds."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        most, started = self._most(scope), False
+        most = self._most(scope)
+        length = header(scope, b"content-length")
+        if length.isdecimal() and int(length) > most:
+            await refuse(scope, receive, send, 413, _large(most), CLOSE)
+            return
+        body = _Body(self, receive, most)
+        try:
+            await self._timed(scope, body.received, send)
+        finally:
+            self._held -= body.count
+
+    def hold(self, size: int, count: int) -> None:
+        """Count what one request brings; what is small is always let in."""
+        self._held += size
+        if count > self._settings.json and self._held > self._settings.held:
+            told = CLOSE | {"Retry-After": "5"}
+            raise HTTPException(503, "too much is being sent; send it again later", told)
+
+    async def _timed(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = False
 
         async def sent(message: Message) -> None:
             nonlocal started
             started = True
             await send(message)
 
-        length = header(scope, b"content-length")
-        if length.isdecimal() and int(length) > most:
-            await refuse(scope, receive, send, 413, _large(most), CLOSE)
-            return
         try:
             async with asyncio.timeout(self._settings.seconds):
-                await self._app(scope, _bounded(receive, most), sent)
+                await self._app(scope, receive, sent)
         except TimeoutError:
             if not started:
                 await refuse(scope, receive, send, 408, "the request took too long", CLOSE)
 
     def _most(self, scope: Scope) -> int:
-        kind = header(scope, b"content-type").partition(";")[0].strip().lower()
-        return self._settings.json if kind == "application/json" else self._settings.body
+        if scope["path"] == LOGIN:
+            return FORM
+        picture = scope["method"] == "POST" and scope["path"] in PICTURES
+        return self._settings.body if picture else self._settings.json
+
+
+class _Body:
+    """What one request has brought so far."""
+
+    def __init__(self, bodies: Bodies, receive: Receive, most: int) -> None:
+        self._bodies, self._receive, self._most = bodies, receive, most
+        self.count = 0
+
+    async def received(self) -> Message:
+        """The next part, within bounds."""
+        message = await self._receive()
+        size = len(message.get("body", b""))
+        self.count += size
+        self._bodies.hold(size, self.count)
+        if self.count > self._most:
+            raise HTTPException(413, _large(self._most), CLOSE)
+        return message
 
 
 def _large(most: int) -> str:
     return f"the request brings more than {most:,} bytes"
-
-
-def _bounded(receive: Receive, most: int) -> Receive:
-    count = 0
-
-    async def received() -> Message:
-        nonlocal count
-        message = await receive()
-        count += len(message.get("body", b""))
-        if count > most:
-            raise HTTPException(413, _large(most), CLOSE)
-        return message
-
-    return received
