@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 from trope.errors import UsageError
 from trope.web.app import application
 from trope.web.guards.hosts import hostname
+from trope.web.guards.rates import cost
 from trope.web.guards.tokens import sealed
 from trope.web.service import Service
 from trope.web.settings import ServeSettings
@@ -171,6 +172,44 @@ def test_tokens_cannot_be_guessed_quickly(service: Service) -> None:
     with TestClient(application(service, settings), "http://127.0.0.1") as client:
         found = [client.post("/login", data={"token": "x"}).status_code for _ in range(4)]
         assert found == [403, 403, 429, 429]
+
+
+@pytest.mark.parametrize("path", ["/", "/api/v1/pictures/image:r1", "/healthzX", "/staticX"])
+@pytest.mark.parametrize(
+    "wrong",
+    [{"authorization": "Bearer wrong"}, {"cookie": "trope=wrong"}],
+    ids=["header", "cookie"],
+)
+def test_a_wrong_token_is_dear_wherever_it_is_tried(
+    service: Service, path: str, wrong: dict[str, str]
+) -> None:
+    settings = ServeSettings(rate=0.001, burst=50.0, token=TOKEN)
+    with TestClient(application(service, settings), "http://127.0.0.1") as client:
+        found = [client.get(path, headers=wrong).status_code for _ in range(4)]
+        assert found == [401, 401, 401, 429]
+        assert client.get("/healthz").status_code == 200
+
+
+def test_who_gives_no_token_has_not_guessed(service: Service) -> None:
+    settings = ServeSettings(rate=0.001, burst=50.0, token=TOKEN)
+    with TestClient(application(service, settings), "http://127.0.0.1") as client:
+        assert [client.get("/").status_code for _ in range(10)] == [401] * 10
+
+
+def test_only_the_pulse_and_static_files_cost_little() -> None:
+    paths = ("/healthz", "/healthzX", "/healthz/", "/static/a.css", "/staticX", "/api/v1/search")
+    prices = [cost({"method": "GET", "path": path}) for path in paths]
+    assert prices == [0.0, 1.0, 1.0, 0.05, 1.0, 1.0]
+
+
+def test_a_page_of_sixty_pictures_is_not_too_much(service: Service) -> None:
+    known = {"authorization": f"Bearer {TOKEN}"}
+    with TestClient(application(service, ServeSettings(token=TOKEN)), "http://127.0.0.1") as client:
+        for _ in range(5):  # somebody who turns pages quickly
+            paths = ["/", "/static/base.css"]
+            paths += [f"{API}/pictures/image:r{row % 3}?size=256" for row in range(60)]
+            found = {client.get(path, headers=known).status_code for path in paths}
+            assert found == {200}
 
 
 def test_the_description_loads_nothing_from_elsewhere(client: TestClient) -> None:

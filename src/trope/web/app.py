@@ -15,6 +15,7 @@ from trope.runtime import cores, version
 from trope.web.api import PREFIX, api, monitoring
 from trope.web.errors import explain_errors
 from trope.web.guards.bodies import Bodies
+from trope.web.guards.buckets import Buckets
 from trope.web.guards.headers import Headers
 from trope.web.guards.hosts import Hosts
 from trope.web.guards.measuring import Measuring
@@ -33,11 +34,12 @@ OPENAPI = f"{PREFIX}/openapi.json"
 def application(service: Service, settings: ServeSettings | None = None) -> ASGIApp:
     """Everything, guarded: from the outside in, the measures come first and the pages last."""
     settings, metrics = settings or ServeSettings(), Metrics()
+    buckets = Buckets(settings)
     made: ASGIApp = routes(service, metrics, settings)
     made = Bodies(made, settings)
     if settings.token:
-        made = Tokens(made, settings.token)
-    made = Rates(made, settings, metrics)
+        made = Tokens(made, settings.token, buckets)
+    made = Rates(made, buckets, metrics)
     made = Hosts(made, settings)
     made = Headers(made)
     return Measuring(made, metrics, PREFIX)

@@ -9,17 +9,19 @@ from http.cookies import CookieError, SimpleCookie
 from fastapi.responses import RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from trope.web.guards.buckets import Buckets
 from trope.web.guards.replies import header, refuse
 
 COOKIE = "trope"
+GUESS = 20.0  # what a wrong token takes, in searches
 OPEN = ("/login", "/healthz", "/static/")  # the form, what it looks like, and the pulse
 
 
 class Tokens:
     """Lets pass who knows the token; others are asked for it."""
 
-    def __init__(self, app: ASGIApp, token: str) -> None:
-        self._app, self._token = app, token
+    def __init__(self, app: ASGIApp, token: str, buckets: Buckets) -> None:
+        self._app, self._token, self._buckets = app, token, buckets
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on, or answer 401: people are led to the form."""
@@ -32,10 +34,16 @@ class Tokens:
             await refuse(scope, receive, send, 401, "a token is needed", told)
 
     def _knows(self, scope: Scope) -> bool:
+        """Whether the token came along; who gives another pays for the guess."""
         kind, _, given = header(scope, b"authorization").partition(" ")
         if kind.lower() == "bearer":
-            return same(given.strip(), self._token)
-        return same(_cookie(header(scope, b"cookie")), sealed(self._token))
+            guess, known = given.strip(), same(given.strip(), self._token)
+        else:
+            guess = _cookie(header(scope, b"cookie"))
+            known = same(guess, sealed(self._token))
+        if guess and not known:
+            self._buckets.fine(scope, GUESS)
+        return known
 
 
 def same(given: str, known: str) -> bool:
