@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from html import unescape
 
 import pytest
 from starlette.testclient import TestClient
@@ -135,6 +136,45 @@ def test_people_log_in_by_a_form(guarded: TestClient) -> None:
     assert guarded.get(f"{API}/indexes").status_code == 200  # the client keeps the cookie
 
 
+def test_after_the_form_comes_the_page_that_was_asked_for(guarded: TestClient) -> None:
+    page = "/item/image:r1?q=rain+%26+snow&f=a%3Ab"
+    sent = guarded.get(page, headers={"accept": "text/html"}).headers["location"]
+    assert sent.startswith("/login?next=/item/")
+    action = unescape(guarded.get(sent).text.split('action="')[1].split('"')[0])
+    wrong = guarded.post(action, data={"token": "nonsense"})
+    assert unescape(wrong.text.split('action="')[1].split('"')[0]) == action
+    right = guarded.post(action, data={"token": TOKEN})
+    assert (right.status_code, right.headers["location"]) == (303, page)
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "//evil.example",
+        "/\\evil.example",
+        "http://evil.example",
+        "/\t/evil.example",
+        "\\\\evil.example",
+        "javascript:alert(1)",
+        "evil",
+        "",
+        "/ä",
+        "/" + "a" * 2_000,
+    ],
+)
+def test_nobody_is_led_elsewhere(guarded: TestClient, place: str) -> None:
+    form = guarded.get("/login", params={"next": place})
+    assert 'action="/login"' in form.text
+    right = guarded.post("/login", params={"next": place}, data={"token": TOKEN})
+    assert right.headers["location"] == "/"
+
+
+def test_a_place_cannot_leave_the_form(guarded: TestClient) -> None:
+    form = guarded.get("/login", params={"next": '/"><script>alert(1)</script>{said}'})
+    assert form.status_code == 200
+    assert "<script" not in form.text
+
+
 def test_all_of_a_token_counts() -> None:
     assert sealed("x" * 64 + "1") != sealed("x" * 64 + "2")
     assert sealed("x" * 64) == sealed("x" * 64)
@@ -144,7 +184,7 @@ def test_the_pulse_needs_no_token(guarded: TestClient) -> None:
     assert guarded.get("/healthz").json()["status"] == "ok"
 
 
-@pytest.mark.parametrize("token", ["short", "with space in it", "ümlaut-token"])
+@pytest.mark.parametrize("token", ["short", "x" * 1_001, "with space in it", "ümlaut-token"])
 def test_tokens_must_be_sound(token: str) -> None:
     with pytest.raises(UsageError, match="token"):
         ServeSettings(token=token)

@@ -38,8 +38,8 @@ class ServeSettings:
     def __post_init__(self) -> None:
         if not 0 <= self.port <= 65_535:
             raise UsageError(f"serve: port {self.port} is not between 0 and 65535")
-        if self.token and len(self.token) < 8:
-            raise UsageError("serve: a token needs at least 8 characters")
+        if self.token and not 8 <= len(self.token) <= 1_000:  # as much as the form takes
+            raise UsageError("serve: a token needs at least 8 characters, and at most 1,000")
         if not self.token.isascii() or not self.token.isprintable() or " " in self.token:
             raise UsageError("serve: a token has letters, digits and signs of ASCII, no spaces")
 

@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from trope.web.guards.buckets import Buckets
 from trope.web.guards.replies import header, refuse
+from trope.web.returning import asked_for, login_url
 
 COOKIE = "trope"
 GUESS = 20.0  # what a wrong token takes, in searches
@@ -28,7 +29,7 @@ class Tokens:
         if scope["type"] != "http" or _open(scope["path"]) or self._knows(scope):
             await self._app(scope, receive, send)
         elif "text/html" in header(scope, b"accept") and scope["method"] == "GET":
-            await RedirectResponse("/login", 303)(scope, receive, send)
+            await RedirectResponse(login_url(asked_for(scope)), 303)(scope, receive, send)
         else:
             told = {"WWW-Authenticate": 'Bearer realm="trope"'}
             await refuse(scope, receive, send, 401, "a token is needed", told)
