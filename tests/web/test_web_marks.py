@@ -11,6 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from trope.errors import DataError
+from trope.web import marks as module
 from trope.web.marks import Marks
 
 API = "/api/v1"
@@ -65,6 +66,45 @@ def test_marks_outlive_the_server_and_half_a_line(tmp_path: Path) -> None:
     }
     again.put("image:d", "keep")
     assert Marks(path).get("image:d") == "keep"
+
+
+def test_a_large_file_keeps_what_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST", 2_000)
+    path = tmp_path / "marks.jsonl"
+    marks = Marks(path)
+    marks.put("image:first", "keep", "the oldest")
+    path.chmod(0o600)
+    for number in range(200):
+        marks.put(f"image:{number % 3}", "flag", f"note {number}")
+    marks.put("image:0", None)
+    assert path.stat().st_size < 2_200
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert Marks(path).all() == marks.all()
+    assert [mark.key for mark in marks.all()] == ["image:first", "image:2", "image:1"]
+    assert [one.name for one in tmp_path.iterdir()] == ["marks.jsonl"]
+
+
+def test_many_marks_that_hold_are_not_written_again_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST", 1_000)
+    rewritten: list[Path] = []
+    real = module._rewrite
+    monkeypatch.setattr(module, "_rewrite", lambda path: rewritten.append(path) or real(path))
+    marks = Marks(tmp_path / "marks.jsonl")
+    for number in range(200):
+        marks.put(f"image:{number}", "keep")
+    assert len(Marks(marks.path)) == 200
+    assert 1 <= len(rewritten) <= 6
+
+
+def test_another_server_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST", 300)
+    one, other = (Marks(tmp_path / "marks.jsonl") for _ in range(2))
+    other.put("image:other", "keep")
+    for number in range(20):
+        one.put("image:one", "flag", str(number))
+    assert Marks(one.path).get("image:other") == "keep"
 
 
 def test_another_file_is_not_written_over(tmp_path: Path) -> None:

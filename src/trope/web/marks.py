@@ -1,10 +1,14 @@
-"""Rows that somebody wants to keep or has flagged: a line of JSON for each decision, never lost."""
+"""Rows that somebody wants to keep or has flagged: a line of JSON for each decision.
+
+What holds is never lost; what was decided otherwise later is left out when the file grows large.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
 import os
+import shutil
 import threading
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -13,10 +17,11 @@ from pathlib import Path
 import orjson
 
 from trope.errors import DataError, TropeError
+from trope.files import replacing
 from trope.web.answers import Verdict
 
 LONGEST = 2_000  # characters of a note
-MOST = 64 * 2**20  # bytes of the file
+MOST = 64 * 2**20  # bytes of the file, if what holds takes less than half of them
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what spreadsheets run
 
 
@@ -35,7 +40,7 @@ class Marks:
 
     def __init__(self, path: Path) -> None:
         self.path, self._lock = path, threading.Lock()
-        self._known = _read(path)
+        self._known, self._most = _read(path), MOST
 
     def __len__(self) -> int:
         return len(self._known)
@@ -55,7 +60,8 @@ class Marks:
             raise DataError(f"marks: a note of at most {LONGEST:,} characters")
         mark = Mark(key, verdict, note, datetime.now(UTC).isoformat(timespec="seconds"))
         with self._lock:
-            _append(self.path, mark)
+            if _append(self.path, mark) > self._most:
+                self._most = max(MOST, 2 * _rewrite(self.path))
             self._known.pop(key, None)
             if verdict is not None:
                 self._known[key] = mark
@@ -102,17 +108,25 @@ def _mark(line: bytes) -> Mark | None:
     return mark if mark.verdict in ("keep", "flag", None) else None
 
 
-def _append(path: Path, mark: Mark) -> None:
+def _append(path: Path, mark: Mark) -> int:
+    """Write a decision down; how large the file is with it."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab") as file:
-            if file.tell() > MOST:
-                raise TropeError(f"{path}: larger than {MOST >> 20} MiB")
             file.write((b"" if _ended(path) else b"\n") + _line(mark))
             file.flush()
             os.fsync(file.fileno())
+            return file.tell()
     except OSError as error:
         raise TropeError(f"{path}: cannot be written ({error.strerror or error})") from None
+
+
+def _rewrite(path: Path) -> int:
+    """Keep of a file what holds, read anew as another server may write to it; its new size."""
+    with replacing(path) as file:
+        shutil.copymode(path, file.name)
+        file.writelines(_line(mark) for mark in _read(path).values())
+        return int(file.tell())
 
 
 def _ended(path: Path) -> bool:
