@@ -67,4 +67,5 @@ def test_a_remark_says_who_can_reach_it(capsys: pytest.CaptureFixture[str]) -> N
     found = capsys.readouterr()
     assert "can search; --token asks for a token" in found.err
     assert "knows the token can search" in found.err
+    assert found.err.count("--allow-host NAME adds a name") == 2
     assert "Only this machine can reach it" in found.out

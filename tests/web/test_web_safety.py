@@ -71,6 +71,36 @@ def test_hosts_can_be_allowed(service: Service) -> None:
         assert client.get("/healthz", headers={"host": "0.0.0.0"}).status_code == 421
 
 
+@pytest.mark.parametrize("name", ["MyBox.local", "mybox.local", "mybox.local."])
+def test_names_of_hosts_have_no_case(service: Service, name: str) -> None:
+    settings = ServeSettings(rate=0.0, hosts=(name,))
+    with TestClient(application(service, settings), "http://127.0.0.1") as client:
+        asked = [
+            client.get("/healthz", headers={"host": h}) for h in ("mybox.local", "MyBox.LOCAL:9")
+        ]
+        assert [one.status_code for one in asked] == [200, 200]
+
+
+@pytest.mark.parametrize(
+    ("bound", "host", "answered"),
+    [
+        ("0.0.0.0", "192.168.1.20", True),
+        ("0.0.0.0", "[fe80::1]", True),
+        ("::", "192.168.1.20", True),
+        ("::", "[2001:db8::1]", True),
+        ("0.0.0.0", "0.0.0.0", False),
+        ("::", "[::]", False),
+        ("0.0.0.0", "192.168.1.20.evil.example", False),
+        ("0.0.0.0", "evil.example", False),
+        ("192.168.1.20", "192.168.1.20", True),
+        ("192.168.1.20", "192.168.1.21", False),
+        ("127.0.0.1", "192.168.1.20", False),
+    ],
+)
+def test_addresses_are_answered_where_all_are_served(bound: str, host: str, answered: bool) -> None:
+    assert ServeSettings(host=bound).answers(host) == answered
+
+
 def test_hosts_lose_their_port() -> None:
     assert [hostname(h) for h in ("a:1", "A.", "[::1]", "[::1]:9", "a")] == [
         "a",

@@ -89,3 +89,5 @@ def _tell(settings: ServeSettings) -> None:
         remark(f"Everyone who can reach {settings.host} and knows the token can search.")
     else:
         remark(f"Everyone who can reach {settings.host} can search; --token asks for a token.")
+    if not settings.local:
+        remark("It answers under its addresses; --allow-host NAME adds a name it is known by.")

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from trope.errors import UsageError
 
 LOCAL = ("localhost", "127.0.0.1", "[::1]")
-LOOPBACK = frozenset(["localhost", "127.0.0.1", "::1"])
 
 
 @dataclass(frozen=True)
@@ -46,22 +45,38 @@ class ServeSettings:
     @property
     def local(self) -> bool:
         """Whether only this machine can reach it."""
-        if self.host in LOOPBACK:
-            return True
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return False
+        found = _address(self.host)
+        return self.host.lower() == "localhost" or (found is not None and found.is_loopback)
+
+    @property
+    def everywhere(self) -> bool:
+        """Whether it listens on all addresses of this machine."""
+        found = _address(self.host)
+        return found is not None and found.is_unspecified
 
     @property
     def allowed(self) -> frozenset[str]:
         """The names under which the page may be asked for, so that no other can be bound to it."""
         given = f"[{self.host}]" if ":" in self.host else self.host
-        wild = {"0.0.0.0", "[::]"}
-        return frozenset({*LOCAL, *self.hosts, given} - wild)
+        names = {name.lower().rstrip(".") for name in (*self.hosts, given)}
+        return frozenset({*LOCAL, *names} - {"0.0.0.0", "[::]"})
+
+    def answers(self, host: str) -> bool:
+        """Whether it answers under a name: all addresses are its own where it listens on all."""
+        if host in self.allowed or not self.everywhere:
+            return host in self.allowed
+        found = _address(host.removeprefix("[").removesuffix("]"))
+        return found is not None and not found.is_unspecified
 
     @property
     def url(self) -> str:
         """Where to open the page."""
-        host = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
+        host = "127.0.0.1" if self.everywhere else self.host
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/"
+
+
+def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        return None

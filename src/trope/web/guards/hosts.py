@@ -20,13 +20,13 @@ class Hosts:
     """Checks `Host`, and of what changes something also where it comes from."""
 
     def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
-        self._app, self._allowed = app, settings.allowed
+        self._app, self._settings = app, settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what comes under a known name."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
-        elif hostname(header(scope, b"host")) not in self._allowed:
+        elif not self._settings.answers(hostname(header(scope, b"host"))):
             told = "unknown host; name it with --allow-host to serve it"
             await refuse(scope, receive, send, 421, told)
         elif scope["method"] not in HARMLESS and foreign(scope):
