@@ -11,7 +11,8 @@ import sys
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.parse import quote
@@ -84,6 +85,39 @@ def test_silent_clients_do_not_block_others(service: Service) -> None:
         finally:
             for line in silent:
                 line.close()
+
+
+def test_one_client_does_not_take_all_connections(service: Service) -> None:
+    settings = ServeSettings(port=0, rate=0.0, connections=40, each=16)
+    with served(service, settings) as chosen, ExitStack() as opened:
+        silent = [opened.enter_context(_line(chosen.port)) for _ in range(60)]
+        assert [line.recv(12) for line in silent[16:]] == [b"HTTP/1.1 503"] * 44
+        other = opened.enter_context(_line(chosen.port, "127.0.0.2"))
+        other.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert other.recv(12) == b"HTTP/1.1 200"
+        for line in silent[:16]:
+            line.close()
+        assert _soon(lambda: got(chosen.port, "/healthz")[0] == 200)  # there is room again
+
+
+def test_a_browser_with_many_connections_is_answered(service: Service) -> None:
+    with served(service, ServeSettings(port=0)) as chosen, ExitStack() as opened:
+        lines = [opened.enter_context(_line(chosen.port)) for _ in range(60)]
+        for line in lines:
+            line.sendall(b"GET /api/v1/pictures/image:r1 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert [line.recv(12) for line in lines] == [b"HTTP/1.1 200"] * 60
+
+
+def _line(port: int, source: str = "127.0.0.1") -> socket.socket:
+    return socket.create_connection(("127.0.0.1", port), timeout=20, source_address=(source, 0))
+
+
+def _soon(test: Callable[[], bool]) -> bool:
+    for _ in range(100):
+        if test():
+            return True
+        time.sleep(0.05)
+    return False
 
 
 def test_a_body_that_does_not_come_is_not_waited_for(port: int) -> None:

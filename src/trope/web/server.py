@@ -18,25 +18,34 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from trope.errors import UsageError
+from trope.web.crowds import Crowds
 from trope.web.settings import ServeSettings
 
 BACKLOG = 512
 HEADER = 32 * 2**10  # bytes of all headers
+CROWDED = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
 class Patience(H11Protocol):
-    """A connection that is closed when the client takes too long: to ask, or to read."""
+    """A connection that is closed when the client takes too long, or has too many."""
 
-    def __init__(self, *given: Any, idle: float, **named: Any) -> None:
+    def __init__(self, *given: Any, idle: float, crowds: Crowds, **named: Any) -> None:
         super().__init__(*given, **named)
-        self._idle = idle
+        self._idle, self._crowds = idle, crowds
+        self._address: str | None = None  # of a client that was let in
         self._asking: asyncio.TimerHandle | None = None
         self._reading: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Wait for a request, but not forever."""
         super().connection_made(transport)
-        self._asking = self._later()
+        address = self.client[0] if self.client else ""
+        if self._crowds.enter(address):
+            self._address = address
+            self._asking = self._later()
+        else:
+            transport.write(CROWDED)
+            transport.close()
 
     def data_received(self, data: bytes) -> None:
         """What comes is part of a request, or of its headers, which have to end some time."""
@@ -70,6 +79,9 @@ class Patience(H11Protocol):
         """Nothing is waited for any more."""
         _forget(self._asking)
         _forget(self._reading)
+        if self._address is not None:
+            self._crowds.leave(self._address)
+            self._address = None
         super().connection_lost(exc)
 
     def _later(self) -> asyncio.TimerHandle:
@@ -123,7 +135,7 @@ def configured(app: ASGIApp, settings: ServeSettings) -> uvicorn.Config:
         app,
         host=settings.host,
         port=settings.port,
-        http=partial(Patience, idle=settings.idle),  # type: ignore[arg-type]
+        http=partial(Patience, idle=settings.idle, crowds=Crowds(settings.each)),  # type: ignore[arg-type]
         ws="none",
         loop="asyncio",
         lifespan="on",

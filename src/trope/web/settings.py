@@ -17,7 +17,8 @@ class ServeSettings:
     `rate` is how many searches a second one address may ask for in the long run, `burst` how many
     at once. `body` are the bytes that a request with a picture may bring, `json` any other, `held`
     all pictures at one time; `seconds` the time a request may take in all, `idle` the time that a
-    client may take for its next line, or for reading what it was sent.
+    client may take for its next line, or for reading what it was sent. There may be so many
+    `connections`, and of `each` address so many.
     """
 
     host: str = "127.0.0.1"
@@ -32,6 +33,7 @@ class ServeSettings:
     seconds: float = 60.0
     idle: float = 15.0
     connections: int = 512
+    each: int = 64
     stopping: float = 10.0
 
     def __post_init__(self) -> None:

@@ -1,0 +1,25 @@
+"""How many connections each address has, so that none takes those of all others."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+
+class Crowds:
+    """Counts connections by address; used by the server's one event loop."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._open = most, Counter[str]()
+
+    def enter(self, address: str) -> bool:
+        """Whether there is room for one more, which then counts."""
+        if self._open[address] >= self._most:
+            return False
+        self._open[address] += 1
+        return True
+
+    def leave(self, address: str) -> None:
+        """One that was let in is gone; addresses without any are forgotten."""
+        self._open[address] -= 1
+        if self._open[address] <= 0:
+            del self._open[address]
