@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import io
 import os
+import socket
 import struct
+import threading
 import time
 import zlib
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 from starlette.testclient import TestClient
+from web_samples import served, spoken
 
 import trope
 from trope.errors import DataError
-from trope.web.decoding import Decoder, decoded
+from trope.runtime import cores
+from trope.web.decoding import Decoded, Decoder, decoded
 from trope.web.refusals import NotThereError, TooMuchError
 from trope.web.service import Service
+from trope.web.settings import ServeSettings
 from trope.web.thumbnails import Thumbnails, kept_beside
-from trope.web.uploads import BYTES, Uploads
+from trope.web.uploads import BYTES, THREADS, WAITING, Uploads
 
 API = "/api/v1"
 PNG = {"content-type": "image/png"}
@@ -61,9 +68,9 @@ def test_a_picture_finds_what_the_index_finds(client: TestClient, home: Path) ->
 
 
 def test_a_sent_picture_is_decoded_once(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = service.upload(png(70, 50))
+    first = service.uploads.put(png(70, 50))
     monkeypatch.setattr(Decoder, "decode", lambda *_: pytest.fail("decoded again"))
-    assert service.upload(png(70, 50)) == first
+    assert service.uploads.put(png(70, 50)) == first
 
 
 def test_a_small_copy_of_a_sent_picture(client: TestClient) -> None:
@@ -157,6 +164,82 @@ def test_sent_pictures_are_forgotten_in_time() -> None:
     assert len(kept) == 256
     with pytest.raises(NotThereError, match="send it again"):
         kept.get(first.digest)
+
+
+class Held(Decoder):
+    """Decodes when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go, self.begun = threading.Event(), 0
+
+    def decode(self, data: bytes, sizes: Sequence[int]) -> Decoded:
+        self.begun += 1
+        assert self.go.wait(20)
+        return decoded(png(), [8])
+
+
+def test_pictures_wait_in_a_queue_of_their_own(service: Service) -> None:
+    held = Held()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(service, "uploads", Uploads([8], held))
+        with served(service, ServeSettings(port=0, rate=0.0, seconds=20.0)) as chosen:
+            try:
+                _crowd(chosen.port, held)
+            finally:
+                held.go.set()
+        service.uploads.close()
+
+
+def _crowd(port: int, held: Held) -> None:
+    """More send pictures than are taken; the others are answered meanwhile, and these in time."""
+    found: list[int] = []
+    threads = [
+        threading.Thread(target=lambda n=n: found.append(_send(port, str(n).encode())))
+        for n in range(WAITING + 4)
+    ]
+    for thread in threads:
+        thread.start()
+    for _ in range(200):
+        time.sleep(0.05)
+        if len(found) == 4 and held.begun == THREADS:
+            break
+    assert found == [503] * 4
+    for path in (b"/healthz", b"/api/v1/search?q=rain", b"/"):
+        said = b"GET " + path + b" HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+        assert spoken(port, said).startswith(b"HTTP/1.1 200")
+    assert held.begun == THREADS
+    held.go.set()
+    for thread in threads:
+        thread.join(20)
+    assert sorted(found) == [201] * WAITING + [503] * 4
+    assert _send(port, b"later") == 201
+
+
+def _send(port: int, content: bytes) -> int:
+    said = (
+        "POST /api/v1/images HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: image/png\r\n"
+        f"Content-Length: {len(content)}\r\nConnection: close\r\n\r\n"
+    )
+    return int(spoken(port, said.encode() + content, 30.0).split(b" ")[1])
+
+
+def test_the_pulse_waits_for_no_thread(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    go = threading.Event()
+    monkeypatch.setattr(Service, "search", lambda *_: _wait(go))
+    said = b"GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+    with served(service, ServeSettings(port=0, rate=0.0)) as chosen, ExitStack() as opened:
+        opened.callback(go.set)
+        for _ in range(2 * cores() + 8):  # as many as there are threads, and more
+            line = socket.create_connection(("127.0.0.1", chosen.port))
+            opened.enter_context(line).sendall(said % b"/api/v1/search?q=rain")
+        time.sleep(1)
+        assert spoken(chosen.port, said % b"/healthz", 5.0).startswith(b"HTTP/1.1 200")
+
+
+def _wait(go: threading.Event) -> None:
+    go.wait(20)
+    raise DataError("nobody waits for this any more")
 
 
 def test_thumbnails_are_made_once(tmp_path: Path) -> None:

@@ -91,9 +91,9 @@ class Service:
         """Columns and labels to filter by."""
         return self._collection(index).facets
 
-    def upload(self, data: bytes) -> Upload:
+    async def upload(self, data: bytes) -> Upload:
         """Take a picture to search with."""
-        return self.uploads.put(data)
+        return await self.uploads.take(data)
 
     def uploaded(self, digest: str) -> tuple[bytes, str]:
         """A small copy of a picture that was sent, and its content type."""

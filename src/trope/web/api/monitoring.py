@@ -27,8 +27,8 @@ def monitoring(service: Service, metrics: Metrics) -> APIRouter:
     routes = APIRouter(tags=["monitoring"])
 
     @routes.get("/healthz", response_model=Health)
-    def health() -> Response:
-        """Alive."""
+    async def health() -> Response:
+        """Alive; answered at once, however many wait for a thread."""
         items = sum(about.images + about.texts for about in service.about())
         return written(Health("ok", version(), items))
 

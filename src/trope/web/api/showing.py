@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Path, Query, Request
-from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 
 from trope.web.api.replies import Key, Number, pictured, written
@@ -57,7 +56,7 @@ def router(service: Service) -> APIRouter:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind not in TYPES:
             raise HTTPException(415, f"send a picture as one of {', '.join(TYPES)}")
-        made = await run_in_threadpool(service.upload, await request.body())
+        made = await service.upload(await request.body())
         reply = written(made)
         reply.status_code = 201
         return reply

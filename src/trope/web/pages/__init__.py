@@ -68,7 +68,7 @@ def _forms(router: APIRouter, frame: Frame) -> None:
     async def image(image: Annotated[UploadFile, File()], to: str = "") -> Response:
         try:
             data = await image.read(BYTES + 1)
-            kept = await run_in_threadpool(frame.service.upload, data)
+            kept = await frame.service.upload(data)
         except TropeError as error:
             return await run_in_threadpool(frame.error, error)
         place = "/compare" if to == "compare" else "/"
