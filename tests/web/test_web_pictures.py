@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import io
 import os
+import pickle
 import socket
 import struct
+import subprocess
 import threading
 import time
 import zlib
 from collections.abc import Sequence
 from contextlib import ExitStack
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from PIL import Image
 from starlette.testclient import TestClient
 from web_samples import served, spoken
@@ -22,12 +27,14 @@ from web_samples import served, spoken
 import trope
 from trope.errors import DataError
 from trope.runtime import cores
-from trope.web.decoding import Decoded, Decoder, decoded
+from trope.web import wire
+from trope.web.decoding import Decoder, decoded
 from trope.web.refusals import NotThereError, TooMuchError
 from trope.web.service import Service
 from trope.web.settings import ServeSettings
 from trope.web.thumbnails import Thumbnails, kept_beside
 from trope.web.uploads import BYTES, THREADS, WAITING, Uploads
+from trope.web.wire import Decoded
 
 API = "/api/v1"
 PNG = {"content-type": "image/png"}
@@ -142,6 +149,82 @@ def test_a_decoder_that_dies_is_replaced() -> None:
         assert decoder.decode(png(), []).width == 64
     finally:
         decoder.close()
+
+
+class Loaded:
+    """What runs when it is unpickled."""
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return os.mkdir, (os.environ["TROPE_TEST_RAN"],)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pickle.dumps(Loaded.__name__),
+        b"",
+        b"\1",
+        wire.ANSWER.pack(1, 4, 4, 10) + bytes(10),
+        wire.ANSWER.pack(1, 4, 4, 9_999) + bytes(20),
+        wire.ANSWER.pack(7, 4, 4, 800) + bytes(800),
+        bytes(wire.longest([16]) + 1),
+    ],
+    ids=["pickle", "empty", "cut", "few pixels", "length", "kind", "long"],
+)
+def test_whatever_the_process_says_is_only_read(answer: bytes) -> None:
+    decoder = Decoder(seconds=20.0)
+    try:
+        decoder._worker = said = _saying(answer)
+        with pytest.raises(TooMuchError, match="within bounds"):
+            decoder.decode(png(), [16])
+        assert said[0].poll() is not None
+        assert decoder.decode(png(), [16]).width == 64  # by another process
+    finally:
+        decoder.close()
+
+
+def test_nothing_that_the_process_says_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TROPE_TEST_RAN", str(tmp_path / "ran"))
+    decoder = Decoder(seconds=20.0)
+    decoder._worker = _saying(pickle.dumps(Loaded()))
+    with pytest.raises(TooMuchError, match="within bounds"):
+        decoder.decode(png(), [16])
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_process_that_stops_in_the_middle_is_ended() -> None:
+    decoder = Decoder(seconds=1.0)
+    ours, theirs = socket.socketpair()
+    process = subprocess.Popen(["sleep", "60"], pass_fds=[theirs.fileno()])
+    theirs.sendall(struct.pack("!i", 1_000) + b"\1")  # the rest does not come
+    theirs.close()
+    decoder._worker = process, Connection(ours.detach())
+    with pytest.raises(TooMuchError, match="longer"):
+        decoder.decode(png(), [16])
+    assert process.poll() is not None
+
+
+def _saying(answer: bytes) -> tuple[subprocess.Popen[bytes], Connection]:
+    """A process that was taken over, and its answer to anything."""
+    ours, theirs = socket.socketpair()
+    with theirs:
+        process = subprocess.Popen(["sleep", "60"], pass_fds=[theirs.fileno()])
+        theirs.sendall(struct.pack("!i", len(answer)) + answer[:10_000])  # more would not fit
+    return process, Connection(ours.detach())
+
+
+@given(st.lists(st.integers(1, 9), max_size=3, unique=True), st.binary(min_size=1, max_size=40))
+def test_pictures_come_through_as_they_are(sizes: list[int], content: bytes) -> None:
+    assert wire.asked(wire.question(content, sizes)) == (content, tuple(sizes))
+    pixels = {size: np.full((size, size, 3), size, np.uint8) for size in sizes}
+    found = wire.read(wire.written(Decoded(7, 5, pixels, content)), sizes)
+    assert isinstance(found, Decoded)
+    assert (found.width, found.height, found.preview) == (7, 5, content)
+    assert list(found.pixels) == sizes
+    assert all(np.array_equal(found.pixels[size], pixels[size]) for size in sizes)
+    assert wire.read(wire.written("no\n picture"), sizes) == "no picture"
 
 
 def test_a_turned_picture_is_measured_upright() -> None:

@@ -1,7 +1,8 @@
 """Pictures of strangers, decoded in a process of their own that can be killed.
 
 A file may be made to take minutes or gigabytes. The process may use so much memory and time, and no
-more; the server goes on whatever happens to it.
+more; the server goes on whatever happens to it. What it says is read as numbers and bytes of known
+length (`wire`), for a file might make the process say anything.
 """
 
 from __future__ import annotations
@@ -13,18 +14,16 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
-import numpy as np
-from jaxtyping import UInt8
-
 from trope.data import images
 from trope.errors import DataError, TropeError
+from trope.web import wire
 from trope.web.refusals import TooMuchError
+from trope.web.wire import Decoded
 
 MEMORY = 2 * 2**30  # bytes of address space
 PIXELS = 50_000_000
@@ -33,16 +32,6 @@ PREVIEW = 768
 START = "import sys; sys.path[:] = sys.argv[2:]; from trope.web.decoding import serve; serve()"
 LEAN = {"OPENBLAS_NUM_THREADS": "1", "TROPE_MAX_PIXELS": str(PIXELS)}
 NAME = "the picture"
-
-
-@dataclass(frozen=True, eq=False)
-class Decoded:
-    """What a search and a page need of a picture: its pixels at some sizes, and a small copy."""
-
-    width: int
-    height: int
-    pixels: dict[int, UInt8[np.ndarray, "h w 3"]]
-    preview: bytes
 
 
 class Decoder:
@@ -57,21 +46,24 @@ class Decoder:
         with self._lock:
             if self._worker is None:
                 self._worker = _started()
-            connection = self._worker[1]
+            process, connection = self._worker
+            late = threading.Event()
             try:
-                connection.send((data, tuple(sizes)))
-                if not connection.poll(self._seconds):
-                    raise TimeoutError
-                answer: Decoded | str = connection.recv()
-            except TimeoutError:
+                with _killed_after(self._seconds, process, late):
+                    connection.send_bytes(wire.question(data, sizes))
+                    answer = wire.read(connection.recv_bytes(wire.longest(sizes)), sizes)
+            except (EOFError, OSError, ValueError):
                 self._end()
-                raise TooMuchError(f"{NAME}: takes longer than {self._seconds:g} s") from None
-            except (EOFError, OSError):
+                raise TooMuchError(self._told(late)) from None
+            if late.is_set():  # in the moment in which it answered
                 self._end()
-                raise TooMuchError(f"{NAME}: cannot be decoded within bounds") from None
         if isinstance(answer, str):
             raise DataError(answer)
         return answer
+
+    def _told(self, late: threading.Event) -> str:
+        long = f"takes longer than {self._seconds:g} s"
+        return f"{NAME}: {long if late.is_set() else 'cannot be decoded within bounds'}"
 
     def close(self) -> None:
         """End the process."""
@@ -105,14 +97,33 @@ def serve() -> None:
     connection: Connection[Any, Any] = Connection(int(sys.argv[1]))
     with suppress(EOFError, OSError):
         while True:
-            data, sizes = connection.recv()
+            data, sizes = wire.asked(connection.recv_bytes())
             try:
                 answer: Decoded | str = decoded(data, sizes)
             except TropeError as error:
                 answer = str(error)
             except MemoryError:
                 answer = f"{NAME}: takes more memory than is allowed"
-            connection.send(answer)
+            connection.send_bytes(wire.written(answer))
+
+
+@contextmanager
+def _killed_after(
+    seconds: float, process: subprocess.Popen[bytes], late: threading.Event
+) -> Iterator[None]:
+    """Kill a process that does not read, or answer to the end, in time."""
+
+    def kill() -> None:
+        late.set()
+        process.kill()
+
+    timer = threading.Timer(seconds, kill)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
 
 
 def _started() -> tuple[subprocess.Popen[bytes], Connection]:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from trope.errors import DataError
 from trope.recent import Recent
-from trope.web.decoding import Decoded, Decoder
+from trope.web.decoding import Decoder
 from trope.web.refusals import BusyError, NotThereError, TooMuchError
+from trope.web.wire import Decoded
 
 BYTES = 20 * 2**20  # of a file
 KEPT, IN_MEMORY = 256, 128 * 2**20
