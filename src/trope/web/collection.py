@@ -42,11 +42,13 @@ LIKES: dict[Like, Find] = {"picture": "image", "meaning": "text"}
 
 
 class Collection:
-    """An index with its data sets, opened for reading."""
+    """An index with its data sets, opened for reading; `embedder`: its model, if that is known."""
 
-    def __init__(self, folder: Path, number: int, marks: Marks) -> None:
+    def __init__(
+        self, folder: Path, number: int, marks: Marks, embedder: Remembering | None = None
+    ) -> None:
         self.index, self.number = Index(folder), number
-        self.embedder = Remembering(checkpoint_of(folder))
+        self.embedder = embedder or Remembering(checkpoint_of(folder))
         self.index.embedder = self.embedder
         self.state = self.index.engine.state
         self.version = self.state.digest

@@ -51,23 +51,26 @@ class Maps:
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self._folders = list(folders)
-        self._ready: dict[int, Points] = {}
+        self._ready: dict[int, tuple[str, Points]] = {}  # with the version that it is of
         self._jobs: dict[int, _Job] = {}
         self._lock = threading.Lock()
 
     def get(self, number: int, collection: Collection) -> Points:
         """The map, or how far it is."""
         with self._lock:
-            if number in self._ready:
-                return self._ready[number]
+            version, ready = self._ready.get(number, ("", None))
+            if ready is not None and version == collection.version:
+                return ready
             path = self._folders[number] / f"map-{collection.version}.arrow"
             total = len(collection.index)
             if (kept := _read(path)) is not None:
-                return self._ready.setdefault(number, _points(collection, kept, total))
+                ready = _points(collection, kept, total)
+                self._ready[number] = (collection.version, ready)
+                return ready
             refuse_missing()
             job = self._jobs.get(number)
             if job is None or not job.alive:
-                if job is not None and job.error:
+                if job is not None and job.error and job.path == path:
                     return Points("failed", total, message=job.error)
                 self._jobs[number] = _Job(collection.index.engine, path)
         return Points("making", total, message=_told(total))
@@ -83,7 +86,7 @@ class _Job:
     """One map in the making: vectors to a file, a process, its points to the kept file."""
 
     def __init__(self, engine: Engine, path: Path) -> None:
-        self.error, self._ended = "", False
+        self.path, self.error, self._ended = path, "", False
         self._process: subprocess.Popen[bytes] | None = None
         self._thread = threading.Thread(target=self._run, args=(engine, path), daemon=True)
         self._thread.start()

@@ -14,6 +14,7 @@ from trope.runtime import cores
 from trope.web.answers import Answer, Comparison, Found, IndexAbout, Item, Verdict
 from trope.web.asked import Asked
 from trope.web.collection import Collection
+from trope.web.current import Current
 from trope.web.differences import compared
 from trope.web.explained import ExplainPage, explain_pages
 from trope.web.facets import Facets
@@ -44,8 +45,8 @@ class Service:
             raise UsageError("serve: name one index, or two to compare")
         first = places.indexes[0]
         self._marks = Marks(places.marks or kept_beside(first, "web") / MARKS)
-        self.collections = [
-            Collection(folder, number, self._marks) for number, folder in enumerate(places.indexes)
+        self._current = [
+            Current(folder, number, self._marks) for number, folder in enumerate(places.indexes)
         ]
         self._pages = explain_pages(places.explain)
         self._thumbnails = [
@@ -55,6 +56,11 @@ class Service:
         sizes = [size for one in self.collections if (size := one.pixels) is not None]
         self.uploads = Uploads(sizes)
         self._free = threading.BoundedSemaphore(cores())  # more would only wait for each other
+
+    @property
+    def collections(self) -> list[Collection]:
+        """The indexes as they are now."""
+        return [current.get() for current in self._current]
 
     def warm(self) -> list[str]:
         """Load models, data and facets before the first request; says what will be missing."""
@@ -77,7 +83,7 @@ class Service:
 
     def compare(self, asked: Asked) -> Comparison:
         """The same asked of both indexes, differences marked."""
-        if len(self.collections) < 2:
+        if len(self._current) < 2:
             raise NotThereError("compare: only one index is served; name two to compare")
         left, right = (self.search(replace(asked, index=number)) for number in (0, 1))
         return compared(left, right)
@@ -138,7 +144,7 @@ class Service:
 
     def mark(self, key: str, verdict: Verdict | None, note: str = "") -> Mark:
         """Decide about an item that is there, or take it back."""
-        self.collections[0].sources.line(key)
+        self._collection(0).sources.line(key)
         return self._marks.put(key, verdict, note)
 
     def close(self) -> None:
@@ -149,6 +155,6 @@ class Service:
             collection.index.engine.close()
 
     def _collection(self, index: int) -> Collection:
-        if not 0 <= index < len(self.collections):
+        if not 0 <= index < len(self._current):
             raise NotThereError(f"there is no index {index}")
-        return self.collections[index]
+        return self._current[index].get()

@@ -1,0 +1,55 @@
+"""An index as it is now: opened anew, within a second, once somebody has written to it."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic
+
+from trope.errors import TropeError
+from trope.index.folder import State, read_state
+from trope.index.job import MODEL
+from trope.web.collection import Collection
+from trope.web.marks import Marks
+
+EVERY = 1.0  # seconds between two looks at the state
+
+
+class Current:
+    """The collection to ask; who asks keeps the one it got, however long that takes.
+
+    An index that is damaged, or gone, while it is served stays as it was opened. One that was made
+    anew by a model for pictures of another size is left as it was, too: those that were sent have
+    the size of the first.
+    """
+
+    def __init__(self, folder: Path, number: int, marks: Marks) -> None:
+        self._folder, self._number, self._marks = folder, number, marks
+        self._now = Collection(folder, number, marks)
+        self._looked, self._looking = monotonic(), threading.Lock()
+
+    def get(self) -> Collection:
+        """The newest that is known; one thread at a time looks for a newer one."""
+        if monotonic() - self._looked >= EVERY and self._looking.acquire(blocking=False):
+            try:
+                with suppress(TropeError, OSError):
+                    self._look()
+                self._looked = monotonic()
+            finally:
+                self._looking.release()
+        return self._now
+
+    def _look(self) -> None:
+        before, now = self._now, read_state(self._folder)
+        if now.digest == before.version:
+            return
+        embedder = before.embedder if _model(now) == _model(before.state) else None
+        opened = Collection(self._folder, self._number, self._marks, embedder)
+        if opened.pixels == before.pixels:
+            opened.sources.open()
+            self._now = opened
+
+
+def _model(state: State) -> object:
+    return state.others.get(MODEL)
