@@ -14,7 +14,9 @@ from web_samples import served
 from trope.web.service import Service
 from trope.web.settings import ServeSettings
 
-EXAMPLES = 60  # of each operation and mode
+EXAMPLES, FEW = 60, 5  # of each operation and mode
+TOKEN = "a-long-enough-token"
+KNOWN = {"Authorization": f"Bearer {TOKEN}"}
 ASKING = (
     "GET /api/v1/search",
     "GET /api/v1/compare",
@@ -62,18 +64,52 @@ def test_every_operation_is_described(description: schemathesis.BaseSchema) -> N
 def test_answers_are_as_described(
     description: schemathesis.BaseSchema, name: str, mode: GenerationMode
 ) -> None:
+    _asked(description, name, mode, EXAMPLES, {})
+
+
+@pytest.fixture(scope="module")
+def secret(service: Service) -> Iterator[schemathesis.BaseSchema]:
+    """The same of a server that asks for a token."""
+    with served(service, ServeSettings(port=0, rate=0.0, token=TOKEN)) as chosen:
+        yield schemathesis.openapi.from_url(f"{chosen.url}api/v1/openapi.json", headers=KNOWN)
+
+
+@pytest.mark.parametrize("name", [*ASKING, *PLAIN])
+def test_answers_are_as_described_with_a_token(secret: schemathesis.BaseSchema, name: str) -> None:
+    _asked(secret, name, GenerationMode.POSITIVE, FEW, KNOWN)
+
+
+def test_a_token_is_described_where_it_is_needed(
+    description: schemathesis.BaseSchema, secret: schemathesis.BaseSchema
+) -> None:
+    assert "securitySchemes" not in description.raw_schema["components"]
+    kinds = secret.raw_schema["components"]["securitySchemes"]
+    assert kinds == {"HTTPBearer": {"type": "http", "scheme": "bearer"}}
+    for path, methods in secret.raw_schema["paths"].items():
+        for told in methods.values():
+            assert ("security" in told) == (path != "/healthz")
+            assert {"401", "421", "429", "500"} <= set(told["responses"])
+
+
+def _asked(
+    description: schemathesis.BaseSchema,
+    name: str,
+    mode: GenerationMode,
+    examples: int,
+    headers: dict[str, str],
+) -> None:
     method, path = name.split(" ")
     cases = description[path][method].as_strategy(generation_mode=mode)
 
     @given(cases)
     @settings(
-        max_examples=EXAMPLES,
+        max_examples=examples,
         deadline=None,
         derandomize=True,
         phases=[Phase.explicit, Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
     def ask(case: schemathesis.Case) -> None:
-        case.call_and_validate(excluded_checks=UNSAID, timeout=20)
+        case.call_and_validate(excluded_checks=UNSAID, timeout=20, headers=headers)
 
     ask()

@@ -7,7 +7,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio.to_thread
-from fastapi import FastAPI
+from fastapi import FastAPI, Security
+from fastapi.security import HTTPBearer
 from fastapi.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
@@ -56,8 +57,10 @@ def routes(service: Service, metrics: Metrics, settings: ServeSettings) -> FastA
         redoc_url=None,
         lifespan=_lifespan,
     )
-    app.include_router(api(service))
-    app.include_router(monitoring(service, metrics))
+    # `Tokens` checks it, before anything is read; here it is described
+    known = [Security(HTTPBearer(auto_error=False))] if settings.token else []
+    app.include_router(api(service), dependencies=known)
+    app.include_router(monitoring(service, metrics, known))
     if settings.token:
         app.include_router(login(settings.token))
     app.mount("/static", StaticFiles(directory=STATIC), name="static")

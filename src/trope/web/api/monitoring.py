@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fastapi import APIRouter
+from fastapi.params import Depends
 from fastapi.responses import PlainTextResponse, Response
 
 from trope.runtime import version
-from trope.web.api.replies import written
+from trope.web.api.replies import WATCHED, written
 from trope.web.metrics import Metrics
 from trope.web.service import Service
 
@@ -22,9 +24,9 @@ class Health:
     items: int
 
 
-def monitoring(service: Service, metrics: Metrics) -> APIRouter:
-    """The routes, which have no version."""
-    routes = APIRouter(tags=["monitoring"])
+def monitoring(service: Service, metrics: Metrics, known: Sequence[Depends] = ()) -> APIRouter:
+    """The routes, which have no version; `known` is asked for all but the pulse."""
+    routes = APIRouter(tags=["monitoring"], responses=WATCHED)
 
     @routes.get("/healthz", response_model=Health)
     async def health() -> Response:
@@ -32,7 +34,7 @@ def monitoring(service: Service, metrics: Metrics) -> APIRouter:
         items = sum(about.images + about.texts for about in service.about())
         return written(Health("ok", version(), items))
 
-    @routes.get("/metrics", response_class=PlainTextResponse)
+    @routes.get("/metrics", response_class=PlainTextResponse, dependencies=known)
     def measures() -> Response:
         """Counts and times, for Prometheus."""
         return PlainTextResponse(

@@ -34,9 +34,11 @@ REFUSED: dict[int | str, dict[str, Any]] = {
     421: {"model": Refusal, "description": "Asked for under an unknown host name."},
     422: {"model": Refusal, "description": "A parameter or a picture cannot be read."},
     429: {"model": Refusal, "description": "Too many requests."},
+    500: {"model": Refusal, "description": "A defect; the server's log has the details."},
     501: {"model": Refusal, "description": "Something optional is not installed."},
     503: {"model": Refusal, "description": "Too busy."},
 }
+WATCHED = {code: REFUSED[code] for code in (401, 405, 408, 413, 421, 429, 500, 503)}
 
 Key = Annotated[
     str, Path(min_length=1, max_length=LONGEST_KEY, description="Such as `image:17`, `text:0:17`.")
