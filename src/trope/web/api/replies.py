@@ -38,7 +38,9 @@ REFUSED: dict[int | str, dict[str, Any]] = {
     501: {"model": Refusal, "description": "Something optional is not installed."},
     503: {"model": Refusal, "description": "Too busy."},
 }
-WATCHED = {code: REFUSED[code] for code in (401, 405, 408, 413, 421, 429, 500, 503)}
+WATCHED: dict[int | str, dict[str, Any]] = {
+    code: REFUSED[code] for code in (401, 405, 408, 413, 421, 429, 500, 503)
+}
 
 Key = Annotated[
     str, Path(min_length=1, max_length=LONGEST_KEY, description="Such as `image:17`, `text:0:17`.")
