@@ -7,13 +7,15 @@ from pathlib import Path
 from urllib.parse import parse_qsl
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from starlette.testclient import TestClient
 from web_samples import SCRIPT
 
 import trope
 from trope.errors import UsageError
 from trope.web.asked import Asked
-from trope.web.pages.urls import read, said
+from trope.web.pages.urls import choice, read, said
 from trope.web.parameters import facets
 from trope.web.service import Service
 
@@ -224,3 +226,11 @@ def test_pairs_are_read_at_once() -> None:
     started = time.monotonic()
     assert facets(["\\" * 100_001, "\\" * 100_000]) == {}
     assert time.monotonic() - started < 5
+
+
+@given(
+    column=st.text(alphabet="ab:\\ é", min_size=1, max_size=6),
+    value=st.text(alphabet="ab:\\. é", min_size=1, max_size=6),
+)
+def test_what_a_page_writes_of_a_filter_is_read_as_it_was(column: str, value: str) -> None:
+    assert facets([choice(column, value)]) == {column: (value,)}

@@ -68,7 +68,8 @@ def item(key: str, asked: Asked | None = None, **changes: Any) -> str:
 
 def choice(column: str, value: str) -> str:
     """A value of a column, as URLs say it."""
-    return f"{column.replace(':', BACKSLASH + ':')}:{value}"
+    escaped = column.replace(BACKSLASH, BACKSLASH * 2).replace(":", BACKSLASH + ":")
+    return f"{escaped}:{value}"
 
 
 def ranges(asked: Asked) -> dict[str, tuple[str, str]]:
