@@ -14,6 +14,9 @@ from web_samples import served
 from trope.web.service import Service
 from trope.web.settings import ServeSettings
 
+# The server's threads are of this process: what they draw changes its random state meanwhile.
+pytestmark = pytest.mark.filterwarnings("ignore:Do not use the `random` module inside strategies")
+
 EXAMPLES, FEW = 60, 5  # of each operation and mode
 TOKEN = "a-long-enough-token"
 KNOWN = {"Authorization": f"Bearer {TOKEN}"}

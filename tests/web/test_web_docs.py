@@ -60,7 +60,8 @@ def test_the_limits_are_those_of_the_code() -> None:
     told = [
         f"at most {uploads.BYTES >> 20} MiB and {decoding.PIXELS // 1_000_000} million pixels",
         f"{decoding.SECONDS:g} seconds and {decoding.MEMORY >> 30} GB",
-        f"at most {usual.body >> 20} MiB (JSON {usual.json >> 10} KiB) and {usual.seconds:g} sec",
+        f"with a picture has at most {usual.body >> 20} MiB, any other {usual.json >> 10} KiB",
+        f"all that are being sent {usual.held >> 20} MiB; each has {usual.seconds:g} seconds",
         f"closed after {usual.idle:g} seconds",
         f"at most {usual.connections} connections",
         f"end within {usual.stopping:g} seconds",
