@@ -17,8 +17,9 @@ TORCH       = $(shell grep '^torch==' constraints.txt)
 demo: $(VENV)/.demo
 	$(BIN)/trope demo --out $(OUT)
 
+# A thread for each of the two workers: with more, they wait for each other most of the time.
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
 
 check: $(VENV)/.check
 	$(BIN)/ruff check .
