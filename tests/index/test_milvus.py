@@ -14,8 +14,9 @@ import pytest
 from index_samples import environment, items, made
 
 from trope.errors import DataError, TropeError, UsageError
-from trope.index import IndexSettings, milvus, open_engine
+from trope.index import IndexSettings, open_engine
 from trope.index.folder import read_state
+from trope.index.milvus import connected, server
 
 pytestmark = pytest.mark.xdist_group("milvus")
 
@@ -54,7 +55,7 @@ def test_a_write_that_ends_before_the_switch_leaves_the_old_state(
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr("trope.index.milvus.write_state", ends)
+        patch.setattr("trope.index.milvus.writing.write_state", ends)
         with pytest.raises(Killed):
             index.add(*new)
     assert seen(tmp_path) == set(old[0])
@@ -154,7 +155,7 @@ def test_limits_of_the_server_are_told(milvus: IndexSettings, tmp_path: Path) ->
 
 def test_nobody_there_is_told_in_one_line() -> None:
     with pytest.raises(TropeError, match=r"milvus at http://127\.0\.0\.1:9: .") as told:
-        milvus.connected("http://127.0.0.1:9")
+        connected("http://127.0.0.1:9")
     assert "\n" not in str(told.value)
 
 
@@ -172,5 +173,5 @@ def test_reasons_are_found_within_a_page_of_grpc() -> None:
     page = (
         '<_InactiveRpcError of RPC that terminated with:\n\tstatus = X\n\tdetails = "too large"\n>'
     )
-    assert milvus._reason(ValueError(page)) == "too large"
-    assert milvus._reason(ValueError("plain\nmore")) == "plain"
+    assert server._reason(ValueError(page)) == "too large"
+    assert server._reason(ValueError("plain\nmore")) == "plain"

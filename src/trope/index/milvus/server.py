@@ -1,0 +1,45 @@
+"""Speaking with a Milvus server: who connects, and what goes wrong on the way, as one line."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from trope.errors import MissingExtra, TropeError
+
+TOKEN = "TROPE_MILVUS_TOKEN"  # what the server wants to be told; never written to a file
+
+
+def connected(uri: str) -> Any:
+    """A client of the server."""
+    if find_spec("pymilvus") is None:
+        raise MissingExtra("engine 'milvus'", "milvus")
+    with told(uri):
+        package = import_module("pymilvus")
+        return package.MilvusClient(uri=uri, token=os.environ.get(TOKEN, ""), timeout=30)
+
+
+@contextmanager
+def told(uri: str) -> Iterator[None]:
+    """What the server or the way to it comes up with, as one line."""
+    try:
+        yield
+    except TropeError:
+        raise
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] not in ("pymilvus", "grpc"):
+            raise
+        raise TropeError(f"milvus at {uri}: {_reason(error)[:300]}") from None
+
+
+def _reason(error: Exception) -> str:
+    """The line that says what happened; those of gRPC come with a page around it."""
+    text = (str(getattr(error, "message", "")) or str(error)).strip()
+    inside = re.search(r'details = "(.+?)"\s*$', text, flags=re.M)
+    lines = [inside[1]] if inside else text.splitlines()
+    return lines[0] if lines else repr(error)

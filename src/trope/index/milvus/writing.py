@@ -1,0 +1,94 @@
+"""The engine: what reads, and changes that are seen as a whole once `index.json` names them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from trope.index.details import Details
+from trope.index.folder import State, write_state, writing
+from trope.index.items import Vectors, joined
+from trope.index.local import refuse_other_details, refuse_other_shape, refuse_twice
+from trope.index.milvus.collection import schema_of, written_schema
+from trope.index.milvus.entities import FIELDS, FOREVER, among, batches, entities_of
+from trope.index.milvus.reading import Reading, portions
+from trope.index.milvus.server import told
+from trope.index.remote_rows import documents
+from trope.runtime import progress_bar
+
+
+class Milvus(Reading):
+    """A collection that can be changed; one process at a time does."""
+
+    def add(
+        self,
+        ids: Sequence[str],
+        vectors: Vectors,
+        rows: pa.Table,
+        instead_of: Sequence[str] = (),
+        details: Details | None = None,
+    ) -> None:
+        """Put items in; those with the same ids, and those of `instead_of`, go in the same step."""
+        with self._writing() as state:
+            refuse_other_shape(state, vectors)
+            refuse_other_details(state, details)
+            refuse_twice(ids)
+            known = joined([schema_of(state).empty_table(), rows.schema.empty_table()]).schema
+            number = state.number + 1
+            self._mark([*ids, *instead_of], number)
+            entities = entities_of(ids, vectors, documents(rows), number)
+            with told(self.state.settings.uri), progress_bar("to the server", len(ids)) as bar:
+                for modality, batch in batches(entities, state.settings.batch):
+                    self.client.insert(self._collection, batch, partition_name=modality)
+                    bar.advance(bar.task_ids[0], len(batch) / max(state.senses, 1))
+            remote = state.remote | {"schema": written_schema(known)}
+            self._switch(replace(state, number=number, remote=remote))
+
+    def remove(self, ids: Sequence[str]) -> int:
+        """Take items out; how many of the ids were there."""
+        with self._writing() as state:
+            marked = self._mark(ids, state.number + 1)
+            if marked:
+                self._switch(replace(state, number=state.number + 1))
+        return marked
+
+    @contextmanager
+    def _writing(self) -> Iterator[State]:
+        """The state to change, once what a killed process left is put right."""
+        with writing(self.folder) as state:
+            self.state = state
+            with told(state.settings.uri):
+                self._recover(state.number)
+            yield state
+
+    def _recover(self, number: int) -> None:
+        """As the state of this number wants it: nothing of a later one, nothing long gone."""
+        self.client.delete(self._collection, filter=f"born > {number} or died < {number}")
+        marked = self._all(f"died > {number} and died < {FOREVER}", list(FIELDS), seen=False)
+        self._rewritten(marked, FOREVER)
+
+    def _mark(self, ids: Sequence[str], number: int) -> int:
+        """Note when items go; they are seen until then. How many there were."""
+        marked: set[str] = set()
+        for part in portions(list(dict.fromkeys(ids)), self._most):
+            entities = self._query(among(part), list(FIELDS))
+            self._rewritten(entities, number)
+            marked |= {entity["name"] for entity in entities}
+        return len(marked)
+
+    def _rewritten(self, entities: Sequence[Mapping[str, Any]], died: int) -> None:
+        plain = ({name: entity[name] for name in (*FIELDS, "key")} for entity in entities)
+        changed = [entity | {"died": died} for entity in plain]
+        for modality, batch in batches(changed, self.state.settings.batch):
+            self.client.upsert(self._collection, batch, partition_name=modality)
+
+    def _switch(self, state: State) -> None:
+        """The new state is the one to be seen; what the one before had not either goes for good."""
+        write_state(self.folder, state)
+        self.state = state
+        with told(state.settings.uri):
+            self.client.delete(self._collection, filter=f"died < {state.number}")
