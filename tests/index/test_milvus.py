@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from index_samples import environment, items, made
+from index_samples import details, environment, items, made
 
 from trope.errors import DataError, TropeError, UsageError
 from trope.index import IndexSettings, open_engine
-from trope.index.folder import read_state
+from trope.index.folder import FILE, read_state, verified
 from trope.index.milvus import connected, server
 
 pytestmark = pytest.mark.xdist_group("milvus")
@@ -23,11 +23,11 @@ pytestmark = pytest.mark.xdist_group("milvus")
 WRITER = """
 import sys
 from pathlib import Path
-from index_samples import items
+from index_samples import details, items
 from trope.index import open_engine
 index = open_engine(Path(sys.argv[1]))
 print("ready", flush=True)
-index.add(*items(3_000, seed=1, start=35))
+index.add(*items(3_000, seed=1, start=35), details=details(3_000, seed=1))
 """
 
 
@@ -35,37 +35,57 @@ class Killed(BaseException):
     """As if the process ended here."""
 
 
-def seen(folder: Path) -> set[str]:
+Seen = dict[str, list[list[int]]]  # items with their parts
+
+
+def whole(ids: list[str], seed: int = 0) -> Seen:
+    """What is put in by the samples of these ids."""
+    parts = details(len(ids), seed=seed).rows()
+    return {name: rows.tolist() for name, rows in zip(ids, parts, strict=True)}
+
+
+def without(some: Seen, ids: list[str]) -> Seen:
+    return {name: rows for name, rows in some.items() if name not in ids}
+
+
+def ends(*_: object) -> None:
+    raise Killed
+
+
+def seen(folder: Path) -> Seen:
+    for file in read_state(folder).files():
+        verified(folder, file, again=True)
     index = open_engine(folder)
     found = index.nearest(items(1)[1], 4_000, "image").ids[0]
     names = [name for name in found if name]
     assert len(names) == len(set(names)) == index.count("image")
+    parts = index.get(names).details
     index.close()
-    return set(names)
+    assert parts is not None
+    return {name: rows.tolist() for name, rows in zip(names, parts.rows(), strict=True)}
 
 
 def test_a_write_that_ends_before_the_switch_leaves_the_old_state(
     milvus: IndexSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    index, old = made(tmp_path, milvus), items(40)
-    index.add(*old)
+    index, old = made(tmp_path, milvus, details="locals"), items(40)
+    index.add(*old, details=details(40))
     new = items(10, seed=1, start=35)  # five are replaced
-
-    def ends(*_: object) -> None:
-        raise Killed
-
     with monkeypatch.context() as patch:
         patch.setattr("trope.index.milvus.writing.write_state", ends)
         with pytest.raises(Killed):
-            index.add(*new)
-    assert seen(tmp_path) == set(old[0])
+            index.add(*new, details=details(10, seed=1))
+    assert seen(tmp_path) == whole(old[0])
     other = open_engine(tmp_path)
     other.remove(old[0][:1])  # puts right what was left
-    assert seen(tmp_path) == set(old[0][1:])
+    left = without(whole(old[0]), old[0][:1])
+    assert seen(tmp_path) == left
+    named = {file.name for file in read_state(tmp_path).files()}
+    assert {path.name for path in tmp_path.iterdir() if path.is_file()} == {FILE, *named}
     held = other.get([old[0][36]]).vectors
     assert (held == old[1][36:37]).all()
-    other.add(*new)
-    assert seen(tmp_path) == {*old[0][1:], *new[0]}
+    other.add(*new, details=details(10, seed=1))
+    assert seen(tmp_path) == left | whole(new[0], 1)
     assert (other.get([new[0][1]]).vectors == new[1][1:2]).all()
     other.close()
     index.close()
@@ -74,28 +94,28 @@ def test_a_write_that_ends_before_the_switch_leaves_the_old_state(
 def test_a_write_that_ends_after_the_switch_leaves_the_new_state(
     milvus: IndexSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    index, old = made(tmp_path, milvus), items(20)
-    index.add(*old)
+    index, old = made(tmp_path, milvus, details="locals"), items(20)
+    index.add(*old, details=details(20))
     plain = index.client.delete
 
-    def ends(collection: str, **given: object) -> None:
+    def ends_later(collection: str, **given: object) -> None:
         if "born" not in str(given["filter"]):  # not the cleaning before a write
             raise Killed
         plain(collection, **given)
 
-    monkeypatch.setattr(index.client, "delete", ends)
+    monkeypatch.setattr(index.client, "delete", ends_later)
     with pytest.raises(Killed):
         index.remove(old[0][:5])
-    assert seen(tmp_path) == set(old[0][5:])
+    assert seen(tmp_path) == without(whole(old[0]), old[0][:5])
     index.close()
 
 
 def test_a_killed_process_leaves_the_old_state_or_the_new_one(
     milvus: IndexSettings, tmp_path: Path
 ) -> None:
-    index, old = made(tmp_path, milvus), items(40)
-    index.add(*old)
-    new = {*old[0], *(f"image:r{i}" for i in range(35, 3_035))}
+    index, old = made(tmp_path, milvus, details="locals"), items(40)
+    index.add(*old, details=details(40))
+    new = whole(old[0]) | whole([f"image:r{i}" for i in range(35, 3_035)], 1)
     command = [sys.executable, "-c", WRITER, str(tmp_path)]
     with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, text=True) as writer:
         assert writer.stdout is not None
@@ -103,9 +123,9 @@ def test_a_killed_process_leaves_the_old_state_or_the_new_one(
         time.sleep(0.4)
         writer.send_signal(signal.SIGKILL)
     after = seen(tmp_path)
-    assert after in (set(old[0]), new)
+    assert after in (whole(old[0]), new)
     index.remove(old[0][:1])
-    assert seen(tmp_path) == after - {old[0][0]}
+    assert seen(tmp_path) == without(after, old[0][:1])
     index.close()
 
 
@@ -130,6 +150,41 @@ def test_who_has_opened_a_state_keeps_it_while_others_write(
     assert held == []  # with the next write it goes for good
     reader.close()
     index.close()
+
+
+def test_what_scorers_need_goes_with_the_write_after_the_next(
+    milvus: IndexSettings, tmp_path: Path
+) -> None:
+    """Files that are gone from a shared disk cannot be read on other machines, mapped or not."""
+    index, old = made(tmp_path, milvus, details="locals"), items(20)
+    index.add(*old, details=details(20))
+    reader, before = open_engine(tmp_path), read_state(tmp_path).parts["both"].files.values()
+    index.remove(old[0][:10])  # enough for files to be written anew
+    assert read_state(tmp_path).parts["both"].files["segment0"] not in before
+    assert all((tmp_path / file.name).exists() for file in before)
+    parts = reader.get(old[0]).details
+    assert parts is not None
+    assert [rows.tolist() for rows in parts.rows()] == list(whole(old[0]).values())
+    index.remove(old[0][10:11])
+    assert not any((tmp_path / file.name).exists() for file in before)
+    reader.close()
+    index.close()
+
+
+@pytest.mark.parametrize("kind", ["names", "spots", "segment"])
+def test_one_wrong_byte_of_what_scorers_need_is_told(
+    milvus: IndexSettings, tmp_path: Path, kind: str
+) -> None:
+    made(tmp_path, milvus, details="locals").add(*items(20), details=details(20))
+    path = next(tmp_path.glob(f"both-*.{kind}"))
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=rf"{path.name}: damaged \(its checksum"):
+        open_engine(tmp_path)
+    path.unlink()
+    with pytest.raises(DataError, match=rf"{path.name}: missing"):
+        open_engine(tmp_path)
 
 
 def test_limits_of_the_server_are_told(milvus: IndexSettings, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -20,21 +20,21 @@ from trope.encoders import compare, encode
 from trope.encoders.reranking import candidates, rerank
 from trope.encoders.scorers.matching import Matching
 from trope.evaluation.runs import RunSource
-from trope.index import IndexSettings, encoding
+from trope.index import encoding
 from trope.index.compared import details_of, encoded_from
 from trope.index.details import one_after_another
-from trope.index.folder import read_state
-from trope.index.job import build
+from trope.index.folder import read_state, write_state
 from trope.matching import spread
 from trope.search import Index, Results, open_index
 from trope.views import Encoded
 
 RECIPES = ("pcme", "sgr")
-ENGINES = {
+ENGINES: dict[str, dict[str, Any]] = {
     "exact": {"engine": "exact"},
     "flat": {"engine": "faiss"},
     "graph": {"engine": "faiss", "flat": 4, "asking": 400},
 }
+SERVER = pytest.mark.xdist_group("milvus")  # one for all tests
 WORDS = "apple rain drum"
 
 
@@ -42,6 +42,15 @@ WORDS = "apple rain drum"
 def _known_features(scored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pictures go through the backbone once for all tests."""
     monkeypatch.setenv("TROPE_CACHE", str(scored / "cache"))
+
+
+@pytest.fixture(params=[*ENGINES, pytest.param("milvus", marks=SERVER)])
+def engine(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """Settings of each engine; one of them is a real server."""
+    if request.param != "milvus":
+        return ENGINES[request.param]
+    settings = request.getfixturevalue("milvus")
+    return {name: getattr(settings, name) for name in ("engine", "uri", "links", "asking")}
 
 
 @pytest.fixture(params=RECIPES)
@@ -80,24 +89,26 @@ def expect(
     np.testing.assert_allclose([hit.cosine for hit in found], cosines, atol=1e-5)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_words_find_pictures_in_the_order_of_an_evaluation(
-    scored: Path, tmp_path: Path, recipe: str, engine: str
+    scored: Path, tmp_path: Path, recipe: str, engine: dict[str, Any]
 ) -> None:
-    index = trope.build_index(
-        scored / recipe, scored / "data", tmp_path / "index", **ENGINES[engine]
-    )
+    index = trope.build_index(scored / recipe, scored / "data", tmp_path / "index", **engine)
     found = index.search(WORDS, k=40)
     assert found.ranked_by == {"pcme": "match", "sgr": "sgr"}[recipe]
     query = Embedder(scored / recipe).texts([WORDS], parts=True)
     expect(scored, recipe, found, query, "text", 40)
     assert [hit.id for hit in index.search(WORDS, k=40, rerank=False)] != [hit.id for hit in found]
+    index.engine.close()
 
 
 def test_a_picture_finds_texts_in_the_order_of_an_evaluation(
-    scored: Path, tmp_path: Path, recipe: str, monkeypatch: pytest.MonkeyPatch
+    scored: Path,
+    tmp_path: Path,
+    recipe: str,
+    engine: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    index = trope.build_index(scored / recipe, scored / "data", tmp_path / "index")
+    index = trope.build_index(scored / recipe, scored / "data", tmp_path / "index", **engine)
     path = scored / "data" / "7.png"
     query = Embedder(scored / recipe).images([path], parts=True)
     expect(scored, recipe, index.search(image=path, k=40), query, "image", 40)
@@ -105,31 +116,42 @@ def test_a_picture_finds_texts_in_the_order_of_an_evaluation(
     expect(scored, recipe, index.search(image=path, k=6), query, "image", 6)
     pages = [index.search(image=path, k=5, page=page) for page in (1, 2)]
     assert [hit.cosine is None for page in pages for hit in page] == [False] * 6 + [True] * 4
+    index.engine.close()
 
 
-@pytest.mark.parametrize(("recipe", "engine"), [("pcme", "exact"), ("sgr", "graph")])
+@pytest.mark.parametrize(
+    ("recipe", "engine"),
+    [("pcme", "exact"), ("sgr", "graph"), pytest.param("sgr", "milvus", marks=SERVER)],
+    indirect=["engine"],
+)
 def test_an_index_that_was_changed_ranks_like_one_made_at_once(
-    scored: Path, tmp_path: Path, recipe: str, engine: str
+    scored: Path, tmp_path: Path, recipe: str, engine: dict[str, Any]
 ) -> None:
     """Rows added, replaced and removed, then enough of them for files to be written anew."""
     data = scored / "data"
     lines = [json.loads(line) for line in (data / "pairs.jsonl").read_text().splitlines()]
     index = trope.build_index(
-        scored / recipe, part(data, tmp_path / "a", lines[:30]), tmp_path / "i", **ENGINES[engine]
+        scored / recipe, part(data, tmp_path / "a", lines[:30]), tmp_path / "i", **engine
     )
     index.add(part(data, tmp_path / "b", [lines[3] | {"text": "snow fog"}, *lines[30:]]))
     index.add(part(data, tmp_path / "c", lines[3:4]))
     index.remove(["r0"])
     alike(index, scored, recipe, tmp_path / "d", lines[1:])
-    segments = read_state(index.folder).parts["image"].files
-    assert "segment2" in segments
+    assert "segment2" in kinds(index)
     index.remove([f"r{i}" for i in range(10, 30)])
-    assert "segment1" not in read_state(index.folder).parts["image"].files
+    assert "segment1" not in kinds(index)
     alike(index, scored, recipe, tmp_path / "e", [*lines[1:10], *lines[30:]])
     index.remove([f"r{i}" for i in [*range(1, 10), *range(30, 40)]])
     assert len(index.search(WORDS)) == 0
     index.add(part(data, tmp_path / "f", lines[:5]))
     alike(index, scored, recipe, tmp_path / "g", lines[:5])
+    index.engine.close()
+
+
+def kinds(index: Index) -> set[str]:
+    """What its files are, those of pictures among them."""
+    parts = read_state(index.folder).parts
+    return set(parts["image" if "image" in parts else "both"].files)
 
 
 def part(data: Path, folder: Path, lines: list[dict[str, object]]) -> Path:
@@ -284,15 +306,10 @@ def test_a_function_of_the_users_gets_what_the_scorer_gets(scored: Path, tmp_pat
     assert [hit.id for hit in found] == [hit.id for hit in plain][::-1]
 
 
-def test_an_engine_that_keeps_vectors_alone_is_told(
-    scored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As a server does."""
-    monkeypatch.setattr("trope.index.job.WITHOUT_DETAILS", ("exact",))
-    settings = IndexSettings(engine="exact")
-    done = build(scored / "sgr", trope.open(scored / "data"), tmp_path / "index", settings)
-    assert "engine 'exact' keeps vectors alone" in done.remarks[-1]
-    found = open_index(tmp_path / "index").search(WORDS, k=40)
+def test_an_index_made_of_vectors_alone_is_told(scored: Path, tmp_path: Path) -> None:
+    index = trope.build_index(scored / "sgr", scored / "data", tmp_path / "index", engine="exact")
+    write_state(index.folder, replace(read_state(index.folder), details=""))
+    found = open_index(index.folder).search(WORDS, k=40)
     assert found.ranked_by == "cosine"
     assert "the index keeps vectors alone" in found.remarks[0]
     scores = [hit.score for hit in found]

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from secrets import token_hex
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import orjson
 
@@ -29,7 +29,10 @@ from trope.index.settings import IndexSettings
 
 FORMAT = "trope-index-1"
 FILE = "index.json"
-STRAY = re.compile(r"(image|text)-[0-9a-f]{16}\.[a-z]+|\..*\.partial")
+STRAY = re.compile(r"(image|text|both)-[0-9a-f]{16}\.[a-z]+|\..*\.partial")
+TRIES = 100  # times that files may have been replaced while they were opened
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,8 @@ class PartState:
 class State:
     """All that is fixed at a time; each write makes a new one, with the next number.
 
-    `details` are what is kept of each item besides its vectors.
+    `details` are what is kept of each item besides its vectors. `past` are files of the state
+    before, where machines that share the folder may still read them.
     """
 
     size: int
@@ -65,6 +69,7 @@ class State:
     others: dict[str, File] = field(default_factory=dict)  # the model, and what it has learned from
     sources: tuple[str, ...] = ()  # data sets, as seen from the folder
     parts: dict[str, PartState] = field(default_factory=dict)
+    past: dict[str, File] = field(default_factory=dict)
     remote: dict[str, str] = field(default_factory=dict)  # what a server knows it by
     made: dict[str, str] = field(default_factory=dict)
 
@@ -76,6 +81,7 @@ class State:
     def files(self) -> Iterator[File]:
         """Every file that belongs to the state."""
         yield from self.others.values()
+        yield from self.past.values()
         for part in self.parts.values():
             yield from part.files.values()
 
@@ -98,6 +104,18 @@ def read_state(folder: Path) -> State:
     except (ValueError, KeyError, TypeError) as error:
         raise DataError(f"{path}: damaged, or not made by trope ({error})") from None
     return config.parse(State, document["state"], str(path))
+
+
+def opened(folder: Path, read: Callable[[State], T]) -> tuple[State, T]:
+    """A state and what is read of it; files of an older one may be gone before they are opened."""
+    for _ in range(TRIES):
+        state = read_state(folder)
+        try:
+            return state, read(state)
+        except FileNotFoundError as error:
+            if read_state(folder).number == state.number:
+                raise DataError(f"{error.filename}: missing; build the index anew") from None
+    raise DataError(f"{folder}: changes too often to be opened")
 
 
 def write_state(folder: Path, state: State) -> None:

@@ -34,7 +34,6 @@ from trope.index.settings import IndexSettings
 
 MODEL = checkpoints.FILE
 STAGED = "staged"  # blocks of vectors of a job that is not done
-WITHOUT_DETAILS = ("milvus",)  # engines that keep vectors and rows alone
 ASKED = 10_000  # rows looked up at a time
 
 
@@ -76,7 +75,7 @@ def build(run: Path, pairs: Pairs, out: Path, settings: IndexSettings | None = N
         engine.close()
         _appear(folder, out)
         shutil.rmtree(home)
-    return replace(done, remarks=(*unfinished(run, checkpoint), *_unranked(checkpoint, state)))
+    return replace(done, remarks=unfinished(run, checkpoint))
 
 
 def add(folder: Path, pairs: Pairs, run: Path | None = None) -> Indexed:
@@ -158,8 +157,7 @@ def _first_state(
     plan = checkpoint.plan
     others = {name: named(folder / name) for name in (MODEL, SPLITS) if (folder / name).exists()}
     chosen = settings or IndexSettings()
-    details = "" if chosen.engine in WITHOUT_DETAILS else kind_of(plan)
-    return State(plan.width, plan.head.senses, details, 0, chosen, others, (source,))
+    return State(plan.width, plan.head.senses, kind_of(plan), 0, chosen, others, (source,))
 
 
 def _items(encoding: Encoding, folder: Path, source: int) -> tuple[Items, Indexed]:
@@ -176,17 +174,6 @@ def _items(encoding: Encoding, folder: Path, source: int) -> tuple[Items, Indexe
     images = Items(shown.vectors, lines.images(shown.owners), shown.details)
     texts = Items(said.vectors, lines.texts(said.owners), said.details)
     return together([images, texts]), _told(pairs, shown, said)
-
-
-def _unranked(checkpoint: Checkpoint, state: State) -> tuple[str, ...]:
-    """A remark on a model that compares pairs better than the engine's vectors can."""
-    if checkpoint.model.scorer is None or state.details:
-        return ()
-    name, engine = checkpoint.plan.scorer["name"], state.settings.engine
-    return (
-        f"engine '{engine}' keeps vectors alone: items will be ranked by their cosine, not by "
-        f"scorer '{name}'",
-    )
 
 
 def _told(pairs: Pairs, shown: Side, said: Side) -> Indexed:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from trope.index.candidates import Places, Queries, Scores, by_all
 from trope.index.details import Details
 from trope.index.engine import Found
 from trope.index.filters import Filter, check
-from trope.index.folder import PartState, State, read_state, write_state, writing
+from trope.index.folder import PartState, State, opened, write_state, writing
 from trope.index.items import (
     KEY,
     MODALITIES,
@@ -30,8 +31,6 @@ from trope.index.items import (
 from trope.index.parts import Part, empty, read_part, write_part
 from trope.index.settings import IndexSettings
 
-TRIES = 100  # times that files may have been replaced while they were opened
-
 
 class Local(ABC):
     """Items of both modalities, each a part of the state that was opened."""
@@ -42,7 +41,7 @@ class Local(ABC):
 
     def reload(self) -> None:
         """See the newest state."""
-        self.state, self.parts = _opened(self.folder)
+        self.state, self.parts = opened(self.folder, partial(_read_parts, self.folder))
 
     @property
     def schema(self) -> pa.Schema:
@@ -209,17 +208,8 @@ def refuse_twice(ids: Sequence[str]) -> None:
         seen.add(name)
 
 
-def _opened(folder: Path) -> tuple[State, dict[str, Part]]:
-    """A state and its parts; files of an older one may be gone before they are opened."""
-    for _ in range(TRIES):
-        state = read_state(folder)
-        try:
-            parts = state.parts.items()
-            return state, {name: read_part(folder, part, state.details) for name, part in parts}
-        except FileNotFoundError as error:
-            if read_state(folder).number == state.number:
-                raise DataError(f"{error.filename}: missing; build the index anew") from None
-    raise DataError(f"{folder}: changes too often to be opened")
+def _read_parts(folder: Path, state: State) -> dict[str, Part]:
+    return {name: read_part(folder, part, state.details) for name, part in state.parts.items()}
 
 
 def _wasteful(part: Part, settings: IndexSettings) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,11 @@ from trope.errors import UsageError
 from trope.index.engine import Found, Queries
 from trope.index.filters import Filter, check
 from trope.index.filters.milvus import expression
-from trope.index.folder import read_state
+from trope.index.folder import opened
 from trope.index.items import KEY, MODALITIES, Items, Modality
 from trope.index.milvus.collection import LEVELS, schema_of
 from trope.index.milvus.entities import among
+from trope.index.milvus.named import read_named
 from trope.index.milvus.server import connected, told
 from trope.index.remote_rows import LARGEST, lines
 
@@ -30,12 +32,12 @@ class Reading:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.state = read_state(folder)
+        self.reload()
         self.client = connected(self.state.settings.uri)
 
     def reload(self) -> None:
         """See the newest state."""
-        self.state = read_state(self.folder)
+        self.state, self.named = opened(self.folder, partial(read_named, self.folder))
 
     @property
     def schema(self) -> pa.Schema:
@@ -84,7 +86,8 @@ class Reading:
         shape = (len(ids), self.state.senses, self.state.size)
         vectors = [[known[name][i] for i in range(self.state.senses)] for name in ids]
         found = lines([rows[name] for name in ids], self.schema)
-        return Items(np.array(vectors, np.float32).reshape(shape), found)
+        details = None if self.named is None else self.named.of(ids)
+        return Items(np.array(vectors, np.float32).reshape(shape), found, details)
 
     def find(self, where: Filter) -> list[str]:
         """The ids of all items that pass a filter."""

@@ -10,11 +10,12 @@ from typing import Any
 import pyarrow as pa
 
 from trope.index.details import Details
-from trope.index.folder import State, write_state, writing
+from trope.index.folder import File, PartState, State, write_state, writing
 from trope.index.items import Vectors, joined
 from trope.index.local import refuse_other_details, refuse_other_shape, refuse_twice
 from trope.index.milvus.collection import schema_of, written_schema
 from trope.index.milvus.entities import FIELDS, FOREVER, among, batches, entities_of
+from trope.index.milvus.named import PART, read_named, write_named
 from trope.index.milvus.reading import Reading, portions
 from trope.index.milvus.server import told
 from trope.index.remote_rows import documents
@@ -46,21 +47,23 @@ class Milvus(Reading):
                     self.client.insert(self._collection, batch, partition_name=modality)
                     bar.advance(bar.task_ids[0], len(batch) / max(state.senses, 1))
             remote = state.remote | {"schema": written_schema(known)}
-            self._switch(replace(state, number=number, remote=remote))
+            parts = self._beside([*ids, *instead_of], ids, details)
+            self._switch(replace(state, number=number, remote=remote, parts=parts))
 
     def remove(self, ids: Sequence[str]) -> int:
         """Take items out; how many of the ids were there."""
         with self._writing() as state:
             marked = self._mark(ids, state.number + 1)
             if marked:
-                self._switch(replace(state, number=state.number + 1))
+                parts = self._beside(ids)
+                self._switch(replace(state, number=state.number + 1, parts=parts))
         return marked
 
     @contextmanager
     def _writing(self) -> Iterator[State]:
         """The state to change, once what a killed process left is put right."""
         with writing(self.folder) as state:
-            self.state = state
+            self._see(state)
             with told(state.settings.uri):
                 self._recover(state.number)
             yield state
@@ -86,9 +89,30 @@ class Milvus(Reading):
         for modality, batch in batches(changed, self.state.settings.batch):
             self.client.upsert(self._collection, batch, partition_name=modality)
 
+    def _beside(
+        self, gone: Sequence[str], ids: Sequence[str] = (), details: Details | None = None
+    ) -> dict[str, PartState]:
+        """Files with what a scorer needs of the items that are left, and of new ones."""
+        if self.named is None:
+            return {}
+        changed = self.named.changed(gone, ids, details, self.state.settings.compact)
+        return {PART: write_named(self.folder, changed, self.state.parts.get(PART))}
+
     def _switch(self, state: State) -> None:
         """The new state is the one to be seen; what the one before had not either goes for good."""
+        state = replace(state, past=_left(self.state, state))
         write_state(self.folder, state)
-        self.state = state
+        self._see(state)
         with told(state.settings.uri):
             self.client.delete(self._collection, filter=f"died < {state.number}")
+
+    def _see(self, state: State) -> None:
+        """Needs the lock, which keeps the state's files."""
+        self.state, self.named = state, read_named(self.folder, state)
+
+
+def _left(old: State, new: State) -> dict[str, File]:
+    """Files that only the old state has; where disks are shared, they would go from under it."""
+    stays = {file.name for part in new.parts.values() for file in part.files.values()}
+    files = [file for part in old.parts.values() for file in part.files.values()]
+    return {file.name: file for file in files if file.name not in stays}
