@@ -16,6 +16,7 @@ from index_samples import details, environment, items, made
 from trope.errors import DataError, TropeError, UsageError
 from trope.index import IndexSettings, open_engine
 from trope.index.folder import FILE, read_state, verified
+from trope.index.job import _source
 from trope.index.milvus import connected, server
 
 pytestmark = pytest.mark.xdist_group("milvus")
@@ -88,6 +89,23 @@ def test_a_write_that_ends_before_the_switch_leaves_the_old_state(
     assert seen(tmp_path) == left | whole(new[0], 1)
     assert (other.get([new[0][1]]).vectors == new[1][1:2]).all()
     other.close()
+    index.close()
+
+
+def test_noting_a_data_set_shows_nothing_of_a_write_that_ended_half_way(
+    milvus: IndexSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else what it had marked to go would be gone, and what it had brought be there."""
+    index, old = made(tmp_path, milvus, details="locals"), items(20)
+    index.add(*old, details=details(20))
+    with monkeypatch.context() as patch:
+        patch.setattr("trope.index.milvus.writing.write_state", ends)
+        with pytest.raises(Killed):
+            index.add(*items(10, seed=1, start=15), details=details(10, seed=1))
+    assert _source(tmp_path, "another") == 0
+    assert seen(tmp_path) == whole(old[0])
+    index.remove(old[0][:1])
+    assert seen(tmp_path) == without(whole(old[0]), old[0][:1])
     index.close()
 
 

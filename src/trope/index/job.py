@@ -198,10 +198,13 @@ def _seen_from(folder: Path, pairs: Pairs) -> str:
 
 
 def _source(folder: Path, source: str) -> int:
-    """The number of a data set among those of an index; a new one is noted first."""
+    """The number of a data set among those of an index; a new one is noted first.
+
+    The state keeps its number: on a server, the next one may be that of a write that was killed.
+    """
     with writing(folder) as state:
         if source not in state.sources:
-            state = replace(state, number=state.number + 1, sources=(*state.sources, source))
+            state = replace(state, sources=(*state.sources, source))
             write_state(folder, state)
         return state.sources.index(source)
 
