@@ -165,7 +165,7 @@ def against(rows: int, peer: str, settings: IndexSettings | None = None) -> dict
 
 def milvus(rows: int) -> dict[str, Any]:
     """Ours in one process against a real Milvus server, asked through the same interface."""
-    sys.path.insert(0, str(ROOT / "tests" / "index"))
+    sys.path.insert(0, str(ROOT / "tests"))
     import milvus_server
 
     if why := milvus_server.missing():

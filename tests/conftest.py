@@ -1,17 +1,22 @@
-"""What every test gets: a cache of its own, and small pictures to write."""
+"""What every test gets: a cache of its own, and small pictures to write; a Milvus server."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import jaxtyping
 import pytest
 from hypothesis import HealthCheck, settings
 
+import milvus_server
 from pictures import jpeg
 from scripts import SCRIPTS
+
+if TYPE_CHECKING:
+    from trope.index import IndexSettings
 
 settings.register_profile(
     "trope",
@@ -63,3 +68,25 @@ def jpeg_fixture() -> Callable[..., bytes]:
 def script(request: pytest.FixtureRequest) -> str:
     """Texts in many scripts, with everything that usually gets lost."""
     return str(request.param)
+
+
+@pytest.fixture(scope="session")
+def milvus_uri(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """One server for all tests; where it cannot start, a failure in CI and a skip elsewhere."""
+    if why := milvus_server.missing():
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(f"no Milvus server: {why}")
+    with milvus_server.running(tmp_path_factory.mktemp("milvus")) as uri:
+        yield uri
+
+
+@pytest.fixture
+def milvus(milvus_uri: str) -> Iterator[IndexSettings]:
+    """Settings for the server; what a test leaves there goes with it."""
+    from trope.index import IndexSettings
+    from trope.index.milvus import connected
+
+    yield IndexSettings(engine="milvus", uri=milvus_uri, links=16, asking=400)
+    client = connected(milvus_uri)
+    for name in client.list_collections():
+        client.drop_collection(name)
+    client.close()
