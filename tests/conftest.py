@@ -1,4 +1,4 @@
-"""What every test gets: a cache of its own, and small pictures to write."""
+"""What every test gets: a cache of its own, and small pictures to write; a Milvus server."""
 
 from __future__ import annotations
 

@@ -171,6 +171,17 @@ def test_filters_let_the_same_items_pass_everywhere(make: Make) -> None:
         assert sorted(index.find(parse(where))) == sorted(ids[n] for n in kept), where
 
 
+def test_no_more_are_found_than_are_wanted(make: Make) -> None:
+    index, (ids, vectors, rows) = make(senses=2), items(40, senses=2)
+    index.add(ids, vectors, rows)
+    odd = {ids[n] for n in range(1, 40, 2)}
+    for most, there in ((7, 7), (20, 20), (100, 20)):
+        found = index.find(parse("labels contains 'odd'"), most)
+        assert len(set(found)) == len(found) == there
+        assert set(found) <= odd
+    assert index.find(parse("year = 1"), 3) == []
+
+
 def test_a_filter_on_what_is_not_there_is_refused(make: Make) -> None:
     index = make()
     index.add(*items(5))

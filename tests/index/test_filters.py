@@ -170,7 +170,10 @@ def test_what_can_be_said(where: str, wanted: list[int]) -> None:
         ("year = 3; drop table", "cannot read '; drop"),
         ("__import__('os')", "expected a comparison"),
         ("labels = 'a'", "holds lists; write labels contains"),
-        ("year contains 3", "no lists; write = for contains"),
+        ("year contains 3", "holds numbers, no lists; write year = 3$"),
+        ("year contains 'x'", "holds numbers, not 'x'"),
+        ("section contains 'art'", "write section = 'art'; words in it are found by searching"),
+        ("year < 1e999", "expected a number below 1e308, found '1e999' at character 8"),
         ("when > 'soon'", "holds dates; 'soon' is none"),
         ("shown > true", "compare it by ="),
         ("shown = 1", "holds true or false, not 1"),
@@ -183,6 +186,25 @@ def test_what_can_be_said(where: str, wanted: list[int]) -> None:
 def test_what_cannot_be_read_is_told(where: str, why: str) -> None:
     with pytest.raises(UsageError, match=why):
         check(parse(where), TABLE.schema)
+
+
+@pytest.mark.parametrize(
+    ("where", "rows"),
+    [
+        ("section contains 'it''s'", [3]),
+        ('"odd name" contains 2', [1]),
+        ("shown contains true", [0, 3]),
+        ("when contains '2020-01-02'", [1]),
+        ("share contains 0.5", [0]),
+    ],
+)
+def test_what_is_advised_instead_of_contains_works(where: str, rows: list[int]) -> None:
+    with pytest.raises(UsageError) as told:
+        check(parse(where), TABLE.schema)
+    advice = str(told.value).partition("no lists; write ")[2].partition("; words")[0]
+    better = parse(advice)
+    check(better, TABLE.schema)
+    assert np.flatnonzero(mask(better, TABLE)).tolist() == rows
 
 
 def test_nothing_gets_out_of_quotes_on_its_way_to_a_server() -> None:

@@ -9,8 +9,10 @@ import pytest
 from starlette.exceptions import HTTPException
 from starlette.testclient import TestClient
 from starlette.types import Message, Receive, Scope, Send
+from web_samples import served, spoken
 
 from trope.web.app import application
+from trope.web.guards import bodies
 from trope.web.guards.bodies import Bodies
 from trope.web.service import Service
 from trope.web.settings import ServeSettings
@@ -54,6 +56,62 @@ def test_a_form_may_send_a_picture(client: TestClient) -> None:
     assert sent.status_code == 422  # no picture, but let in
 
 
+HEAD = b"POST /api/v1/images HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: image/png\r\n"
+LARGE = 20 * 2**20  # more than any buffer between the two takes
+
+
+@pytest.fixture(scope="module")
+def small(service: Service) -> Iterator[int]:
+    """The port of a server that takes little."""
+    with served(service, ServeSettings(port=0, rate=0.0, body=100_000)) as chosen:
+        yield chosen.port
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["length", "chunks"])
+def test_who_reads_after_sending_all_is_told_that_it_is_too_much(small: int, whole: bool) -> None:
+    length = b"Content-Length: %d\r\n\r\n" % LARGE
+    chunks = b"Transfer-Encoding: chunked\r\n\r\n%x\r\n" % LARGE
+    sent = (
+        HEAD + (length if whole else chunks) + bytes(LARGE) + (b"" if whole else b"\r\n0\r\n\r\n")
+    )
+    assert spoken(small, sent).startswith(b"HTTP/1.1 413")
+
+
+def test_who_asks_before_sending_is_told_at_once(small: int) -> None:
+    asked = b"Expect: 100-continue\r\nContent-Length: %d\r\n\r\n" % LARGE
+    assert spoken(small, HEAD + asked).startswith(b"HTTP/1.1 413")
+
+
+def test_who_waits_for_the_answer_gets_it(small: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies, "PAUSE", 0.1)
+    sent = HEAD + b"Content-Length: %d\r\n\r\n" % LARGE + bytes(1_000)
+    assert spoken(small, sent).startswith(b"HTTP/1.1 413")
+
+
+def test_what_is_dropped_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies, "DROPPED", 10_000)
+    read = []
+
+    async def receive() -> Message:
+        read.append(1_000)
+        return {"type": "http.request", "body": b"a" * 1_000, "more_body": True}
+
+    asyncio.run(bodies.drop(receive, 10.0))
+    assert sum(read) == 10_000
+
+
+def test_what_is_dropped_takes_no_longer_than_a_request() -> None:
+    async def receive() -> Message:
+        await asyncio.sleep(0.01)
+        return {"type": "http.request", "body": b"a", "more_body": True}
+
+    async def run() -> None:
+        async with asyncio.timeout(5.0):
+            await bodies.drop(receive, 0.1)
+
+    asyncio.run(run())
+
+
 class Slow:
     """Reads what is sent, and answers when it is told to."""
 
@@ -66,7 +124,7 @@ class Slow:
         await self.go.wait()
 
 
-async def _sent(bodies: Bodies, size: int) -> None:
+async def _sent(guard: Bodies, size: int) -> None:
     async def receive() -> Message:
         return {"type": "http.request", "body": b"a" * size, "more_body": False}
 
@@ -74,23 +132,23 @@ async def _sent(bodies: Bodies, size: int) -> None:
         pytest.fail("the slow application does not answer")
 
     scope = {"type": "http", "method": "POST", "path": "/image", "headers": []}
-    await bodies(scope, receive, send)
+    await guard(scope, receive, send)
 
 
 def test_all_that_is_sent_at_once_is_bounded() -> None:
     async def run() -> None:
         slow = Slow()
-        bodies = Bodies(slow, ServeSettings(json=1_000, held=100_000))
-        waiting = [asyncio.create_task(_sent(bodies, size)) for size in (60_000, 40_000)]
+        guard = Bodies(slow, ServeSettings(json=1_000, held=100_000))
+        waiting = [asyncio.create_task(_sent(guard, size)) for size in (60_000, 40_000)]
         await asyncio.sleep(0)
         with pytest.raises(HTTPException) as refused:
-            await _sent(bodies, 2_000)
+            await _sent(guard, 2_000)
         assert refused.value.status_code == 503
-        waiting.append(asyncio.create_task(_sent(bodies, 1_000)))  # the small are let in
+        waiting.append(asyncio.create_task(_sent(guard, 1_000)))  # the small are let in
         await asyncio.sleep(0)
         assert slow.read == 3
         slow.go.set()
         await asyncio.gather(*waiting)
-        await _sent(bodies, 100_000)  # nothing is held any more
+        await _sent(guard, 100_000)  # nothing is held any more
 
     asyncio.run(run())

@@ -64,3 +64,4 @@ def test_a_server_is_asked_once_for_what_is_gone_through() -> None:
     assert engine.find.call_count == 1
     browsing.keys("image", In("id", ("r1",)))
     assert engine.find.call_count == 2
+    assert [call.args[1:] for call in engine.find.call_args_list] == [(1_000,)] * 2

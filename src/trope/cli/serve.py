@@ -42,6 +42,10 @@ def command(
         list[Path] | None,
         typer.Option("--explain", metavar="DIR", help="What `trope explain` wrote."),
     ] = None,
+    data: Annotated[
+        list[Path] | None,
+        typer.Option("--data", metavar="DATA", help="Where a data set is that was moved."),
+    ] = None,
     rate: Annotated[
         float, typer.Option("--rate", help="Searches a second for each address; 0 for any number.")
     ] = 50.0,
@@ -56,7 +60,7 @@ def command(
     refuse_missing()
     folders = (index,) if other is None else (index, other)
     settings = ServeSettings(host, port, token, tuple(allow or ()), rate)
-    run(folders, settings, browse, marks, tuple(explain or ()))
+    run(folders, settings, browse, marks, tuple(explain or ()), tuple(data or ()))
 
 
 def run(
@@ -65,6 +69,7 @@ def run(
     browse: bool = False,
     marks: Path | None = None,
     explain: tuple[Path, ...] = (),
+    data: tuple[Path, ...] = (),
 ) -> None:
     """Serve until Ctrl-C, and say where."""
     from trope.web.service import Places
@@ -73,11 +78,13 @@ def run(
     def ready(chosen: ServeSettings, problems: list[str]) -> None:
         for problem in problems:
             remark(f"pictures cannot be shown: {problem}")
+        if problems:
+            remark("--data DATA names a data set that was moved.")
         _tell(chosen)
         if browse:
             webbrowser.open(chosen.url)
 
-    serve(Places(indexes, explain, marks), settings, ready)
+    serve(Places(indexes, explain, marks, data), settings, ready)
     say("stopped")
 
 

@@ -66,8 +66,8 @@ class Engine(Protocol):
         """Items by id, in the order asked; one that is not there is refused."""
         ...
 
-    def find(self, where: Filter) -> list[str]:
-        """The ids of all items that pass a filter."""
+    def find(self, where: Filter, most: int | None = None) -> list[str]:
+        """The ids of all items that pass a filter, or of so many of them."""
         ...
 
     def remove(self, ids: Sequence[str]) -> int:

@@ -25,6 +25,7 @@ MODALITIES: tuple[Modality, ...] = get_args(Modality)
 KEY, MODALITY = "trope.key", "trope.modality"
 PLACE = "trope.place"  # of a text among those of its row
 SOURCE = "trope.source"  # the number of the data set among the index's sources
+DIGEST = "trope.digest"  # of a picture's bytes when it was indexed; older indexes lack it
 LEARNED = "trope.learned"  # whether the model was trained on the row
 SHOWN = ("id", "image", "text", "labels", "group", "split")  # what every row has
 

@@ -167,7 +167,8 @@ def _items(encoding: Encoding, folder: Path, source: int) -> tuple[Items, Indexe
         shown, said = encoding.images(), encoding.texts()
     settings = encoding.checkpoint.description.get("settings", {})
     plan = config.parse(SplitPlan, settings.get("split", {}), f"{folder}: split")
-    lines = Lines(pairs, source, learned_from(folder / SPLITS, pairs, plan.images))
+    learned = learned_from(folder / SPLITS, pairs, plan.images)
+    lines = Lines(pairs, source, learned, image_digests(pairs).values)
     if not len(shown.owners) + len(said.owners):
         why = f" ({shown.failed[0][1]})" if shown.failed else ""
         raise DataError(f"{pairs.source}: no row has a picture or a text that can be used{why}")

@@ -9,10 +9,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from jaxtyping import Bool, Int
 
+from trope.data.digests import WIDTH, Digests
 from trope.data.pairs import Pairs
 from trope.data.schema import SCHEMA
 from trope.index.filters.tree import OWN
 from trope.index.items import (
+    DIGEST,
     KEY,
     LEARNED,
     MODALITY,
@@ -29,18 +31,24 @@ Rows = Int[np.ndarray, " items"]
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """Writes lines for items of a data set; `learned` are the rows that the model knows."""
+    """Writes lines for items of a data set.
+
+    `learned` are the rows that the model knows, `digests` what their pictures are known by.
+    """
 
     pairs: Pairs
     source: int
     learned: Bool[np.ndarray, " rows"] = field(repr=False)
+    digests: Digests = field(repr=False)
 
     def images(self, rows: Rows) -> pa.Table:
         """A line for the picture of each of these rows, with the row's first text beside it."""
         names = self.pairs.ids
         first = pc.list_element(_filled(self.pairs.column("texts")), 0)
         keys = [image_key(names[row]) for row in rows]
-        return self._table(rows, keys, np.zeros(len(rows), np.int64), first.take(rows), "image")
+        places = np.zeros(len(rows), np.int64)
+        table = self._table(rows, keys, places, first.take(rows), "image")
+        return table.append_column(DIGEST, _hexadecimal(self.digests[rows]))
 
     def texts(self, texts: Rows) -> pa.Table:
         """A line for each of these texts, which are counted through the whole data set."""
@@ -72,6 +80,12 @@ class Lines:
                 columns[name] = _plain(some.column(name))
                 fields.append(some.schema.field(name).with_type(columns[name].type))
         return pa.table(list(columns.values()), schema=pa.schema(fields)).combine_chunks()
+
+
+def _hexadecimal(digests: Digests) -> pa.Array:
+    """Digests as text, with the zeros at their end; gaps where there is no picture."""
+    known = digests.tolist()
+    return pa.array([one.ljust(WIDTH, b"\0").hex() if one else None for one in known], pa.string())
 
 
 def _filled(lists: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -116,15 +116,15 @@ class Local(ABC):
             return Items(np.empty(shape, np.float32), self.schema.empty_table())
         return together(found).take(np.argsort(known))
 
-    def find(self, where: Filter) -> list[str]:
-        """The ids of all items that pass a filter."""
+    def find(self, where: Filter, most: int | None = None) -> list[str]:
+        """The ids of all items that pass a filter, or of so many of them."""
         check(where, self.schema)
         found: list[str] = []
         for part in self.parts.values():
             passing = part.allowed(where)
             assert passing is not None
             found += part.keys.filter(pa.array(passing)).to_pylist()
-        return found
+        return found[:most]
 
     def close(self) -> None:
         """Let go of the files."""

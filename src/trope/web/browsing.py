@@ -50,9 +50,11 @@ class Browsing:
 
 
 def _keys(engine: Engine, modality: Modality, where: Filter | None) -> pa.Array:
+    """All that pass; of a server, no more than can be gone through."""
     if not isinstance(engine, Local):
         kind = Compare(MODALITY, "=", modality)
-        return pa.array(engine.find(kind if where is None else Every((kind, where))), pa.string())
+        wanted = kind if where is None else Every((kind, where))
+        return pa.array(engine.find(wanted, DEEPEST), pa.string())
     part = engine.parts.get(modality)
     if part is None:
         return pa.array([], pa.string())

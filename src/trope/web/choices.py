@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 
@@ -67,10 +68,19 @@ def _value(name: str, text: str, kind: pa.DataType) -> Value:
         return text == "true"
     if not numeric(kind):
         return text
+    return _number(name, text)
+
+
+def _number(name: str, text: str) -> int | float:
+    """A number that rows can stand beside: no `nan`, and no `inf`, which an open end says."""
     try:
-        return int(text) if WHOLE.fullmatch(text.strip()) else float(text)
+        found = int(text) if WHOLE.fullmatch(text.strip()) else float(text)
     except ValueError:
-        raise UsageError(f"filters: '{name}' holds numbers, not '{text[:80]}'") from None
+        found = math.nan
+    if math.isfinite(found):
+        return found
+    hint = "; leave out an end that is open, as in 10.." if math.isinf(found) else ""
+    raise UsageError(f"filters: '{name}' holds numbers, not '{text[:80]}'{hint}")
 
 
 def _all(parts: list[Filter]) -> Filter:

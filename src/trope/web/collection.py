@@ -27,6 +27,7 @@ from trope.web.answers import Answer, Found, IndexAbout, Item, Text
 from trope.web.asked import DEEPEST, Asked, Like
 from trope.web.browsing import Browsing, passing
 from trope.web.choices import chosen
+from trope.web.datasets import Data
 from trope.web.facets import Facets, facets
 from trope.web.keys import modality_of, row_of, side_of
 from trope.web.marks import Marks
@@ -42,17 +43,25 @@ LIKES: dict[Like, Find] = {"picture": "image", "meaning": "text"}
 
 
 class Collection:
-    """An index with its data sets, opened for reading; `embedder`: its model, if that is known."""
+    """An index with its data sets, opened for reading.
+
+    `embedder` is its model, if that is known; `given` are data sets that may have been moved.
+    """
 
     def __init__(
-        self, folder: Path, number: int, marks: Marks, embedder: Remembering | None = None
+        self,
+        folder: Path,
+        number: int,
+        marks: Marks,
+        embedder: Remembering | None = None,
+        given: Sequence[Data] = (),
     ) -> None:
         self.index, self.number = Index(folder), number
         self.embedder = embedder or Remembering(checkpoint_of(folder))
         self.index.embedder = self.embedder
         self.state = self.index.engine.state
         self.version = self.state.digest
-        self.sources = Sources(self.index.engine, self.index.sources())
+        self.sources = Sources(self.index.engine, self.index.sources(), given)
         self._browsing = Browsing(self.index.engine)
         self.shown = Shown(number, self.version, self.sources, marks)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
@@ -11,6 +12,7 @@ from trope.errors import TropeError
 from trope.index.folder import State, read_state
 from trope.index.job import MODEL
 from trope.web.collection import Collection
+from trope.web.datasets import Data
 from trope.web.marks import Marks
 
 EVERY = 1.0  # seconds between two looks at the state
@@ -24,9 +26,9 @@ class Current:
     the size of the first.
     """
 
-    def __init__(self, folder: Path, number: int, marks: Marks) -> None:
-        self._folder, self._number, self._marks = folder, number, marks
-        self._now = Collection(folder, number, marks)
+    def __init__(self, folder: Path, number: int, marks: Marks, given: Sequence[Data] = ()) -> None:
+        self._folder, self._number, self._marks, self._given = folder, number, marks, given
+        self._now = Collection(folder, number, marks, given=given)
         self._looked, self._looking = monotonic(), threading.Lock()
 
     def get(self) -> Collection:
@@ -45,7 +47,7 @@ class Current:
         if now.digest == before.version:
             return
         embedder = before.embedder if _model(now) == _model(before.state) else None
-        opened = Collection(self._folder, self._number, self._marks, embedder)
+        opened = Collection(self._folder, self._number, self._marks, embedder, self._given)
         if opened.pixels == before.pixels:
             opened.sources.open()
             self._now = opened

@@ -9,6 +9,10 @@ class NotThereError(UsageError):
     """The item, picture or page that is asked for does not exist."""
 
 
+class ChangedError(NotThereError):
+    """The picture is another one than when it was indexed."""
+
+
 class TooMuchError(DataError):
     """An upload is larger, or takes longer, than is allowed."""
 

@@ -15,6 +15,7 @@ from trope.web.answers import Answer, Comparison, Found, IndexAbout, Item, Verdi
 from trope.web.asked import Asked
 from trope.web.collection import Collection
 from trope.web.current import Current
+from trope.web.datasets import Data, opened_data
 from trope.web.differences import compared
 from trope.web.explained import ExplainPage, explain_pages
 from trope.web.facets import Facets
@@ -30,11 +31,15 @@ MARKS = "marks.jsonl"
 
 @dataclass(frozen=True)
 class Places:
-    """What is served: indexes, what was explained about them, and where marks are kept."""
+    """What is served: indexes, what was explained about them, and where marks are kept.
+
+    `data` are data sets that are not any more where they were when they were indexed.
+    """
 
     indexes: tuple[Path, ...]
     explain: tuple[Path, ...] = ()
     marks: Path | None = None
+    data: tuple[Path, ...] = ()
 
 
 class Service:
@@ -45,9 +50,12 @@ class Service:
             raise UsageError("serve: name one index, or two to compare")
         first = places.indexes[0]
         self._marks = Marks(places.marks or kept_beside(first, "web") / MARKS)
+        given = [opened_data(str(place)) for place in places.data]
         self._current = [
-            Current(folder, number, self._marks) for number, folder in enumerate(places.indexes)
+            Current(folder, number, self._marks, given)
+            for number, folder in enumerate(places.indexes)
         ]
+        self._refuse_idle(given)
         self._pages = explain_pages(places.explain)
         self._thumbnails = [
             Thumbnails(kept_beside(folder, "web") / "thumbnails") for folder in places.indexes
@@ -71,6 +79,17 @@ class Service:
             with suppress(UsageError):  # a model of stored vectors takes no words
                 collection.search(Asked(q=("a",), k=1), self.uploads)
         return problems
+
+    def _refuse_idle(self, given: Sequence[Data]) -> None:
+        """A data set that is named must be one of an index."""
+        sources = [one.sources for one in self.collections] if given else []
+        for one in sources:
+            one.open()
+        for data in given:
+            if not any(one.uses(data) for one in sources):
+                raise UsageError(
+                    f"--data {data.pairs.source}: has other pictures than those that were indexed"
+                )
 
     def about(self) -> tuple[IndexAbout, ...]:
         """The indexes there are."""

@@ -5,23 +5,20 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
-import pyarrow as pa
 from PIL import Image
 
 from trope.data.images import TURNS, opened
-from trope.data.pairs import Pairs
-from trope.data.readers import open as open_pairs
 from trope.data.stores import FolderImages
 from trope.errors import DataError, TropeError, UsageError
 from trope.index import Engine
 from trope.index.items import SOURCE
 from trope.recent import Recent
 from trope.search.hits import plain_lines
-from trope.web.refusals import NotThereError
+from trope.web.datasets import Data, fitting, looked_at, opened_data
+from trope.web.refusals import ChangedError, NotThereError
 
 SIZES = 200_000  # pictures whose width and height are remembered
 HEAD = 2**16  # bytes of a file that are read to measure it
@@ -30,20 +27,17 @@ ORIENTATION = 0x0112
 SIDEWAYS = 5  # and above: turned by a quarter
 
 
-@dataclass(frozen=True)
-class Data:
-    """A data set that is open, and which row has which id."""
-
-    pairs: Pairs
-    rows: dict[str, int]
-
-
 class Sources:
-    """Pictures by the key of an item that is in the index; nothing else can be named."""
+    """Pictures by the key of an item that is in the index; nothing else can be named.
 
-    def __init__(self, engine: Engine, places: Sequence[str]) -> None:
-        self._engine, self._places = engine, list(places)
+    They are read from where the index says, or from one of the data sets that are `given` if that
+    has the same pictures. One that has changed since it was indexed is not shown.
+    """
+
+    def __init__(self, engine: Engine, places: Sequence[str], given: Sequence[Data] = ()) -> None:
+        self._engine, self._places, self._given = engine, list(places), given
         self._open: dict[str, Data | None] = {}
+        self.changed = False  # whether a picture was met that is not the one that was indexed
         self._lock = threading.Lock()
         self._sizes: Recent[tuple[str, str], tuple[int, int]] = Recent(SIZES)
         self._failed: Recent[tuple[str, str], float] = Recent(SIZES)
@@ -62,7 +56,11 @@ class Sources:
         source = line.get(SOURCE)
         if source is None or source >= len(self._places) or line.get("image") is None:
             raise NotThereError(f"item '{key[:200]}' has no picture")
-        return self._read(line["id"], self._places[source])
+        try:
+            return self._data(self._places[source]).read(line)
+        except ChangedError:
+            self.changed = True
+            raise
 
     def size(self, row: str, place: str) -> tuple[int, int] | None:
         """Width and height of a row's picture, upright, from its header; None if unknown."""
@@ -77,48 +75,50 @@ class Sources:
 
     def _size(self, row: str, place: str) -> tuple[int, int]:
         """From the first bytes of a file where they say it, else from all of them."""
-        pairs, number = self._at(row, place)
+        data = self._data(place)
+        pairs, number = data.pairs, data.number(row)
         if isinstance(pairs.images, FolderImages):
             with suppress(DataError):  # some formats say it further on
                 return _measured(pairs.images.head(number, HEAD))
         return _measured(pairs.images.read(number))
 
     def open(self) -> list[str]:
-        """Open all data sets; says which cannot be, and why."""
+        """Open all data sets; says which cannot be, or have other pictures."""
         problems = []
-        for place in self._places:
+        for number, place in enumerate(self._places):
             try:
-                self._data(place)
+                problems += self._compared(place, number)
             except TropeError as error:
                 problems.append(str(error))
         return problems
 
-    def _read(self, row: str, place: str) -> bytes:
-        pairs, number = self._at(row, place)
-        return pairs.images.read(number)
+    def uses(self, data: Data) -> bool:
+        """Whether pictures are read from a data set that was given."""
+        return any(data is one for one in self._open.values())
 
-    def _at(self, row: str, place: str) -> tuple[Pairs, int]:
-        data = self._data(place)
-        number = data.rows.get(row)
-        if number is None:
-            raise NotThereError("the picture is not in its data set any more")
-        return data.pairs, number
+    def _compared(self, place: str, number: int) -> list[str]:
+        """A few pictures beside what the index knows of them."""
+        data, lines = self._data(place), looked_at(self._engine, number)
+        others = len(lines) - data.same(lines)
+        if not others:
+            return []
+        self.changed = True
+        told = f"{others} of {len(lines)} that were looked at are not there as they were indexed"
+        return [f"{data.pairs.source}: {told}"]
 
     def _data(self, place: str) -> Data:
         with self._lock:
             if place not in self._open:
                 self._open[place] = None  # what cannot be opened is not tried again
-                self._open[place] = _opened(place)
+                self._open[place] = self._found(place)
             found = self._open[place]
         if found is None:
             raise DataError("the data set of the picture cannot be read")
         return found
 
-
-def _opened(place: str) -> Data:
-    pairs = open_pairs(place, collect=True)
-    names: pa.ChunkedArray = pairs.column("id")
-    return Data(pairs, {name: row for row, name in enumerate(names.to_pylist())})
+    def _found(self, place: str) -> Data:
+        lines = looked_at(self._engine, self._places.index(place)) if self._given else []
+        return fitting(self._given, lines) or opened_data(place)
 
 
 def _measured(data: bytes) -> tuple[int, int]:

@@ -73,6 +73,20 @@ def test_what_is_no_picture_is_refused_in_words(page: Page, archive: Path) -> No
     assert len(page.complaints()) == 1  # the refused request itself
 
 
+def test_a_refused_picture_does_not_leave_the_one_before(page: Page, archive: Path) -> None:
+    page.open("/")
+    send(page, archive / "data" / "5.png", "paste")
+    answered(page)
+    send(page, archive / "data" / "pairs.jsonl", "drop", "text/plain")
+    page.until(lambda: "That picture cannot be used" in page.text("#found"))
+    assert not page.all("#given img")
+    page.one("#q").send_keys("harp")
+    page.until(lambda: page.path == "/?q=harp" and "“harp”" in page.text("#found-1"))
+    page.driver.back()
+    page.until(lambda: page.path.startswith("/?image=") and page.all("#given img"))
+    assert len(page.complaints()) == 1  # the refused request itself
+
+
 def test_a_picture_that_is_not_kept_any_more_is_told(page: Page) -> None:
     page.open(f"/?image={'0' * 32}")
     assert "send it again" in page.text(".state")

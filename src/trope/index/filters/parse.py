@@ -10,6 +10,7 @@ value     = 'text' ('' is a quote) | number | true | false
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import NamedTuple, NoReturn, cast
@@ -161,6 +162,8 @@ class _Parser:
             self._refuse(f"expected a value; texts stand in single quotes: '{token.text}'")
         if token.kind not in ("text", "number") and token.text not in ("true", "false"):
             self._refuse("expected a value: 'text', a number, true or false")
+        if token.kind == "number" and math.isinf(float(token.text)):
+            self._refuse("expected a number below 1e308")
         self.next += 1
         if token.kind == "text":
             return token.text

@@ -5,6 +5,7 @@ A comparison with a missing value is false, so that `not` is exactly the rest: t
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -14,6 +15,7 @@ from trope.data.schema import JSON_MARK
 from trope.errors import UsageError, suggestion
 
 Value: TypeAlias = str | int | float | bool
+PLAIN = re.compile(r"[^\W\d][\w-]*")  # a name that needs no quotes
 OWN = "trope."  # what begins so is the index's own
 
 Operator: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">="]
@@ -107,7 +109,7 @@ def described(kind: pa.DataType) -> str:
         return "true or false"
     if numeric(kind):
         return "numbers"
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+    if _textual(kind):
         return "text"
     return "dates" if pa.types.is_temporal(kind) else str(kind)
 
@@ -127,12 +129,29 @@ def entries(kind: pa.DataType) -> pa.DataType | None:
 
 def _check_list(where: Contains, kind: pa.DataType) -> None:
     inner = entries(kind)
+    _check_value(where.column, where.value, kind if inner is None else inner)
     if inner is None:
+        whole = "; words in it are found by searching for them" if _textual(kind) else ""
         raise UsageError(
             f"where: column '{where.column}' holds {described(kind)}, no lists; "
-            "write = for contains"
+            f"write {_quoted(where.column)} = {_literal(where.value)}{whole}"
         )
-    _check_value(where.column, where.value, inner)
+
+
+def _quoted(column: str) -> str:
+    """The name of a column as a filter says it."""
+    return column if PLAIN.fullmatch(column) else '"' + column.replace('"', '""') + '"'
+
+
+def _literal(value: Value) -> str:
+    """A value as a filter says it."""
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    return str(value).lower()
+
+
+def _textual(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _check_plain(where: Compare | In, kind: pa.DataType) -> None:
@@ -149,7 +168,7 @@ def _check_plain(where: Compare | In, kind: pa.DataType) -> None:
 
 def _check_value(column: str, value: Value, kind: pa.DataType) -> None:
     """A value must be of the column's kind: nothing is guessed."""
-    texts = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    texts = _textual(kind)
     if pa.types.is_null(kind):  # no row has a value, so that nothing is wrong with any
         return
     if pa.types.is_temporal(kind) and isinstance(value, str):

@@ -89,11 +89,11 @@ class Reading:
         details = None if self.named is None else self.named.of(ids)
         return Items(np.array(vectors, np.float32).reshape(shape), found, details)
 
-    def find(self, where: Filter) -> list[str]:
-        """The ids of all items that pass a filter."""
+    def find(self, where: Filter, most: int | None = None) -> list[str]:
+        """The ids of all items that pass a filter, or of so many of them."""
         check(where, self.schema)
         asked = f"sense == 0 and {expression(where)}"
-        return [entity["key"] for entity in self._all(asked, ["key"])]
+        return [entity["key"] for entity in self._all(asked, ["key"], most=most)]
 
     def close(self) -> None:
         """Let go of the connection."""
@@ -128,12 +128,15 @@ class Reading:
             )
         return list(found)
 
-    def _all(self, asked: str, fields: list[str], seen: bool = True) -> list[dict[str, Any]]:
-        """The same, however many there are."""
+    def _all(
+        self, asked: str, fields: list[str], seen: bool = True, most: int | None = None
+    ) -> list[dict[str, Any]]:
+        """The same, however many there are, or so many; in the order of `pk`, which is a hash."""
         with told(self.state.settings.uri):
             pages = self.client.query_iterator(
                 self._collection,
                 batch_size=self.state.settings.batch,
+                limit=-1 if most is None else most,
                 filter=f"{self._visible(None)} and {asked}" if seen else asked,
                 output_fields=list(dict.fromkeys([*fields, "key"])),
                 consistency_level="Strong",

@@ -47,6 +47,7 @@ class Frame:
             scripts=scripts,
             dialog=dialog,
             indexes=about,
+            changed={one.number for one in self.service.collections if one.sources.changed},
             places=_places(len(about)),
             **values,
         )

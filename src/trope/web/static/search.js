@@ -46,6 +46,13 @@ function complain(message) {
   told.querySelector(".message").textContent = message;
   document.getElementById("found").replaceChildren(told);
   document.body.classList.remove("fresh");
+  forget();
+}
+
+/** What was asked with before is neither shown beside a picture that was refused, nor asked with again. */
+function forget() {
+  document.getElementById("given").replaceChildren();
+  for (const held of form.querySelectorAll("input[type=hidden]:is([name=image], [name=item], [name=like])")) held.remove();
 }
 
 /** The box says what the URL says. */
