@@ -51,7 +51,7 @@ def indexed(run: Path, pairs: Pairs, folder: Path) -> Indexed | None:
 
 def by_words(index: Index, words: Sequence[str], minus: Sequence[str] = (), **asked: Any) -> Search:
     """Pictures for words."""
-    results = index.search(words, minus=minus, **{"k": FOUND} | asked)
+    results = index.search(words, minus=minus, **{"k": FOUND, **asked})
     title = " and ".join(f"“{word}”" for word in words)
     return Search(title + "".join(f" minus “{word}”" for word in minus), results)
 
@@ -88,7 +88,7 @@ def _shown(
     """A search with the first picture that can be read."""
     for row in islice((row for row in rows if pairs.has_image[row]), TRIED):
         try:
-            shown = index.search(image=pairs.images.read(row), **{"k": FOUND} | asked)
+            shown = index.search(image=pairs.images.read(row), **{"k": FOUND, **asked})
         except DataError:  # broken since the data was checked
             continue
         except UsageError:  # a model of features that come with the data takes no picture
