@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -301,6 +303,68 @@ class TestLocked:
         before = time.monotonic()
         with locked(tmp_path / "lock"):
             assert time.monotonic() - before < 10  # the dead one would have slept for a minute
+
+    def test_the_lock_is_one_that_disks_of_other_machines_pass_on(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """On a regular file, open for writing: NFS keeps one on a folder to its own machine."""
+        held: list[tuple[bool, int]] = []
+        take = fcntl.flock
+
+        def look(handle: int, how: int) -> None:
+            flags = fcntl.fcntl(handle, fcntl.F_GETFL) & os.O_ACCMODE
+            held.append((stat.S_ISREG(os.fstat(handle).st_mode), flags))
+            take(handle, how)
+
+        monkeypatch.setattr(fcntl, "flock", look)
+        with locked(tmp_path / "lock"), replacing_folder(tmp_path / "out") as partial:
+            (partial / "x").touch()
+        assert held == [(True, os.O_RDWR)] * 2
+
+    def test_the_file_stays_inside_or_goes_from_beside(self, tmp_path: Path) -> None:
+        for name, beside in (("index", False), (".index.building", False), ("out", True)):
+            with locked(tmp_path / name, beside=beside):
+                assert (tmp_path / name).is_dir()
+                if name != "index":
+                    assert not list((tmp_path / name).iterdir())
+                    (tmp_path / name).rmdir()
+        assert [path.name for path in tmp_path.rglob("*")] == ["index", ".lock"]
+
+    @pytest.mark.parametrize("name", ["lock", ".lock.partial"])
+    def test_many_processes_hold_it_one_after_the_other(self, tmp_path: Path, name: str) -> None:
+        """Also where a folder of work in progress is taken away each time, and the lock with it."""
+        program = (
+            "import shutil, sys; from pathlib import Path; from trope.files import locked\n"
+            "folder, count = map(Path, sys.argv[1:])\n"
+            "for _ in range(100):\n"
+            "    with locked(folder):\n"
+            "        (folder / 'mine').touch(exist_ok=False)\n"
+            "        count.write_text(str(int(count.read_text()) + 1))\n"
+            "        (folder / 'mine').unlink()\n"
+            "        if folder.name.startswith('.'): shutil.rmtree(folder)"
+        )
+        (tmp_path / "count").write_text("0")
+        processes = [start(program, tmp_path / name, tmp_path / "count") for _ in range(4)]
+        assert [process.communicate()[1] for process in processes] == [""] * 4
+        assert (tmp_path / "count").read_text() == "400"
+        left = {path.name for path in tmp_path.iterdir()}
+        assert left == ({"count"} if name.startswith(".") else {"count", "lock"})
+
+    def test_who_may_write_into_the_folder_may_hold_it(self, tmp_path: Path) -> None:
+        (tmp_path / "shared").mkdir()
+        (tmp_path / "shared").chmod(0o775)
+        with locked(tmp_path / "shared"):
+            assert (tmp_path / "shared" / ".lock").stat().st_mode & 0o777 == 0o664
+
+    def test_a_disk_without_locks_is_one_line(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(*_: object) -> None:
+            raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+        monkeypatch.setattr(fcntl, "flock", refuse)
+        with pytest.raises(UsageError, match=r"x: cannot be written \(No locks available"):
+            fail_inside(replacing_folder(tmp_path / "x"), AssertionError("must not run"))
 
 
 class TestPlace:

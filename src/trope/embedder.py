@@ -6,7 +6,6 @@ take it for a model too (`trope.export.mteb`).
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -14,11 +13,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import torch
-from jaxtyping import Float32, UInt8
+from jaxtyping import Float32, Shaped
 from PIL import Image
 
 from trope.checkpoints import Checkpoint, load_model
-from trope.data.images import decode
+from trope.data.images import decode, decode_opened
 from trope.data.stores import MAX_FILE_BYTES
 from trope.data.text import listed, prepare, tokenize
 from trope.encoders import encode
@@ -28,7 +27,7 @@ from trope.encoders.plan import WORDS
 from trope.errors import UsageError
 from trope.views import Encoded
 
-Pixels: TypeAlias = UInt8[np.ndarray, "h w 3"]  # decoded at the size that the model takes
+Pixels: TypeAlias = Shaped[np.ndarray, "..."]  # bytes, height by width by 3; others are refused
 Picture: TypeAlias = Path | bytes | Image.Image | Pixels
 Item: TypeAlias = str | Picture
 
@@ -38,7 +37,7 @@ BATCH = 64
 class Embedder:
     """A trained model that takes texts (`str`) and pictures.
 
-    Pictures are paths, bytes, Pillow's images, or what `trope.data.images.decode` made of one.
+    Pictures are paths, bytes, Pillow's images, or arrays of RGB values, height by width by 3.
     """
 
     def __init__(self, model: Checkpoint | str | Path) -> None:
@@ -83,7 +82,7 @@ class Embedder:
 
     def encode(
         self,
-        sentences: Item | Sequence[Item],
+        sentences: Item | Sequence[Item],  # or an array of texts, or of pictures
         batch_size: int = BATCH,
         convert_to_tensor: bool = False,
         **_: Any,
@@ -92,6 +91,7 @@ class Embedder:
 
         Other arguments of `sentence-transformers` (progress bars, devices, prompts) change nothing.
         """
+        sentences = _unpacked(sentences)
         if isinstance(sentences, (str, bytes, Path, Image.Image, np.ndarray)):
             return self.encode([sentences], batch_size, convert_to_tensor)[0]
         items = list(sentences)
@@ -122,7 +122,11 @@ class Embedder:
 
     def _pixels(self, picture: Picture) -> Any:
         size = self.pixels  # a model that takes no pictures says so first
-        return picture if isinstance(picture, np.ndarray) else decode(*_content(picture), size)
+        if isinstance(picture, np.ndarray):
+            return _fitting(picture, size)
+        if isinstance(picture, Image.Image):
+            return decode_opened(picture, size=size)
+        return decode(*_content(picture), size)
 
     @staticmethod
     def _batches(items: Sequence[Any], batch: int) -> list[list[Any]]:
@@ -130,14 +134,32 @@ class Embedder:
         return [several[i : i + batch] for i in range(0, len(several), batch)] or [[]]
 
 
-def _content(picture: Picture) -> tuple[bytes, str]:
+def _unpacked(sentences: Any) -> Any:
+    """An array of several items as their list; of one alone, that one."""
+    if isinstance(sentences, np.ndarray):
+        if sentences.ndim == 0:
+            return sentences.item()
+        if sentences.ndim in (1, 4):
+            return list(sentences)
+    return sentences
+
+
+def _fitting(picture: Pixels, size: int) -> Any:
+    """RGB values at the size that the model takes: as they are, or stretched like any picture."""
+    if picture.dtype != np.uint8 or picture.ndim != 3 or picture.shape[2] != 3:
+        raise UsageError(
+            "a picture as an array is height by width by 3, of uint8, not "
+            f"{' by '.join(map(str, picture.shape))} of {picture.dtype}"
+        )
+    if picture.shape[:2] == (size, size):
+        return picture
+    return decode_opened(Image.fromarray(picture), size=size)
+
+
+def _content(picture: Path | bytes) -> tuple[bytes, str]:
     """A picture's bytes, and what to call it."""
     if isinstance(picture, bytes):
         return picture, "image"
-    if isinstance(picture, Image.Image):
-        buffer = io.BytesIO()
-        picture.save(buffer, "PNG" if picture.mode != "CMYK" else "TIFF")
-        return buffer.getvalue(), "image"
     if not isinstance(picture, Path):
         raise UsageError(f"a picture is a path, bytes or Pillow's image, not {type(picture)}")
     try:

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import errno
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+DISK = frozenset([errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO])
 
 
 class TropeError(Exception):
@@ -41,3 +46,15 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`; did you mean 'margin'?` where something is close."""
     close = difflib.get_close_matches(word, sorted(known), n=1, cutoff=0.6)
     return f"; did you mean '{close[0]}'?" if close else ""
+
+
+@contextmanager
+def told(path: Path, only: frozenset[int] = frozenset()) -> Iterator[None]:
+    """What the system refuses as one line that names the path; with `only`, just those errors."""
+    try:
+        yield
+    except OSError as error:
+        if only and error.errno not in only:
+            raise
+        kind = TropeError if error.errno in DISK else UsageError
+        raise kind(f"{path}: cannot be written ({error.strerror or error})") from None

@@ -1,9 +1,8 @@
-"""Files that are whole or not there: write beside, flush, rename; and locks between processes."""
+"""Files that are whole or not there: write beside, flush, rename."""
 
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import shutil
 from collections.abc import Iterator
@@ -14,26 +13,36 @@ from typing import IO, Any
 
 import orjson
 
-from trope.errors import TropeError, UsageError
+from trope.errors import DISK, UsageError, told
+from trope.locks import locked
 
-DISK = frozenset([errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO])
+__all__ = [
+    "locked",
+    "place",
+    "placed",
+    "refuse_existing",
+    "refuse_unwritable",
+    "replacing",
+    "replacing_folder",
+    "write_json",
+]
+
 JSON = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_SERIALIZE_NUMPY
-VANISHED = 1_000  # times that a folder may be gone at once after it was made
 
 
 @contextmanager
 def replacing(path: Path, mode: str = "wb") -> Iterator[IO[Any]]:
     """A file that takes the place of `path` only when the block ends without an error."""
-    with _told(path):
+    with told(path):
         path = path.resolve() if path.is_symlink() else path
         partial = path.with_name(f".{path.name[:40]}.{token_hex(8)}.partial")
         handle = _created(path, partial, mode)
     try:
-        with _told(path, DISK), handle:
+        with told(path, DISK), handle:
             yield handle
             handle.flush()
             os.fsync(handle.fileno())
-        with _told(path):
+        with told(path):
             partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
@@ -63,9 +72,9 @@ def replacing_folder(path: Path, *, fresh: bool = False) -> Iterator[Path]:
             refuse_existing(path)  # another process may have finished while this one waited
             if fresh:
                 _clear(partial)
-            with _told(path, DISK):
+            with told(path, DISK):
                 yield partial
-            with _told(path):
+            with told(path):
                 partial.rename(path)  # POSIX: over an empty folder too, in one step
         except BaseException:
             _discard(partial, keep=not fresh)
@@ -75,7 +84,7 @@ def replacing_folder(path: Path, *, fresh: bool = False) -> Iterator[Path]:
 
 def refuse_existing(path: Path) -> None:
     """Never write over what a user already has."""
-    with _told(path):
+    with told(path):
         if path.is_symlink() or (path.exists() and not path.is_dir()):
             kind = "link" if path.is_symlink() else "file"
             raise UsageError(f"{path}: is a {kind}; name a new folder")
@@ -88,23 +97,10 @@ def refuse_existing(path: Path) -> None:
 def refuse_unwritable(path: Path) -> None:
     """Say at once that nothing can be put at `path`, not after hours of work; leaves no trace."""
     there = next(folder for folder in path.absolute().parents if folder.exists())
-    with _told(path):
+    with told(path):
         probe = there / f".{token_hex(8)}.partial"
         probe.mkdir()
         probe.rmdir()
-
-
-@contextmanager
-def locked(folder: Path, named: Path | None = None) -> Iterator[None]:
-    """Hold a folder for this process alone; a second one waits, and any death frees it.
-
-    `named` is what it is called where it cannot be made.
-    """
-    handle = _lock(folder, named or folder)
-    try:
-        yield
-    finally:
-        os.close(handle)
 
 
 def place(source: Path, target: Path) -> None:
@@ -130,18 +126,6 @@ def placed(source: Path, target: Path) -> bool:
     return os.path.samestat(ours, theirs) or dates[0] == dates[1]
 
 
-@contextmanager
-def _told(path: Path, only: frozenset[int] = frozenset()) -> Iterator[None]:
-    """What the system refuses as one line that names the path; with `only`, just those errors."""
-    try:
-        yield
-    except OSError as error:
-        if only and error.errno not in only:
-            raise
-        kind = TropeError if error.errno in DISK else UsageError
-        raise kind(f"{path}: cannot be written ({error.strerror or error})") from None
-
-
 def _created(path: Path, partial: Path, mode: str) -> IO[Any]:
     """The file to write, with the permissions of the one it replaces or those of any new file."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -162,30 +146,6 @@ def _copy(source: Path, target: Path) -> None:
         handle.flush()  # a later write would change the date again
         with suppress(OSError):  # some disks let nobody set a date
             os.utime(handle.fileno(), ns=(status.st_atime_ns, status.st_mtime_ns))
-
-
-def _lock(folder: Path, named: Path) -> int:
-    """A handle on the folder that bears this name once the lock is ours: it may have been moved."""
-    vanished = 0
-    while True:
-        with _told(named):
-            try:
-                folder.mkdir(parents=True, exist_ok=True)
-                handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-            except (FileExistsError, FileNotFoundError):
-                vanished += 1  # by others it is moved or taken away now and then, not every time
-                if vanished == VANISHED or folder.exists() or folder.is_symlink():
-                    raise
-                continue
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
-            with suppress(FileNotFoundError):
-                if os.path.samestat(os.fstat(handle), folder.stat()):
-                    return handle
-        except BaseException:
-            os.close(handle)
-            raise
-        os.close(handle)
 
 
 def _clear(folder: Path) -> None:

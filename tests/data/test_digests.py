@@ -169,7 +169,7 @@ def test_a_vanished_shard_is_reported(tmp_path: Path) -> None:
 def test_a_damaged_memory_is_made_again(tmp_path: Path, damage: str) -> None:
     pairs = data_set(tmp_path / "data", [bytes([i]) for i in range(100)])
     first = image_digests(pairs).values
-    (path,) = Memory.of(pairs.root).folder.iterdir()
+    (path,) = Memory.of(pairs.root).folder.glob("[!.]*")
     data = bytearray(path.read_bytes())
     data[len(data) // 3] ^= 1
     damaged = {
@@ -218,7 +218,7 @@ def test_two_processes_add_to_one_memory(tmp_path: Path) -> None:
     watched, store = counted(pairs)
     assert image_digests(watched).values.tolist() == [expected(bytes([i])) for i in range(100)]
     assert store.read_rows == []
-    assert {path.suffix for path in Memory.of(pairs.root).folder.iterdir()} == {".parquet"}
+    assert {path.suffix for path in Memory.of(pairs.root).folder.glob("[!.]*")} == {".parquet"}
 
 
 @given(st.lists(st.integers(0, 5)))
@@ -260,9 +260,9 @@ def test_news_are_appended_and_merged_when_there_are_many(
     monkeypatch.setattr(digests, "SEGMENTS", 4)
     memory, counts = Memory(tmp_path / "memory"), []
     for block in range(11):
-        before = {path: path.stat().st_ino for path in memory.folder.glob("*")}
+        before = {path: path.stat().st_ino for path in memory.folder.glob("[!.]*")}
         memory.add(*numbered(10, 10 * block))
-        counts.append(len(list(memory.folder.iterdir())))
+        counts.append(len(list(memory.folder.glob("[!.]*"))))
         if counts[-1] > 1:
             assert {path: path.stat().st_ino for path in before} == before  # none written again
     assert counts == [1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3]
@@ -277,13 +277,13 @@ def test_a_damaged_segment_costs_only_itself(
     memory = Memory(tmp_path / "memory")
     for block in range(3):
         memory.add(*numbered(10, 10 * block))
-    sorted(memory.folder.iterdir())[1].write_bytes(b"rubbish")
+    sorted(memory.folder.glob("[!.]*"))[1].write_bytes(b"rubbish")
     stamps, values = numbered(40)
     expected = [*values[:10].tolist(), *[b""] * 10, *values[20:30].tolist(), *[b""] * 10]
     assert memory.find(stamps).tolist() == expected
     memory.add(stamps[30:], values[30:])
     assert memory.find(stamps).tolist() == [*expected[:30], *values[30:].tolist()]
-    assert len(list(memory.folder.iterdir())) == 1
+    assert len(list(memory.folder.glob("[!.]*"))) == 1
 
 
 @pytest.mark.parametrize("block", [3, 100])

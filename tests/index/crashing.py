@@ -130,7 +130,7 @@ def tried(home: Path, name: str, change: str) -> list[object]:
 
 
 def _named(folder: Path) -> set[str]:
-    return {"index.json", *(file.name for file in read_state(folder).files())}
+    return {"index.json", ".lock", *(file.name for file in read_state(folder).files())}
 
 
 if __name__ == "__main__":

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import orjson
@@ -60,6 +62,24 @@ def test_vectors_as_parquet_have_all_columns(index: Index, tmp_path: Path) -> No
     assert line["year"] == held.rows.column("year")[0].as_py()
     with pytest.raises(UsageError, match=r"ends in \.parquet or \.npz"):
         export_vectors(index.folder, tmp_path / "v.csv")
+
+
+def test_a_column_of_the_data_that_is_called_vector_stays(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [json.loads(line) for line in (home / "data/pairs.jsonl").read_text().splitlines()]
+    shutil.copytree(home / "data", tmp_path / "data")
+    with (tmp_path / "data" / "pairs.jsonl").open("w", encoding="utf-8") as file:
+        file.writelines(json.dumps(line | {"vector": line["year"]}) + "\n" for line in lines)
+    index = trope.build_index(home / "infonce", tmp_path / "data", tmp_path / "index")
+    export_vectors(tmp_path / "index", tmp_path / "v.parquet")
+    table = pq.read_table(tmp_path / "v.parquet")
+    assert len(set(table.column_names)) == len(table.column_names)
+    assert table.column("vector").equals(table.column("year"))
+    line = table.slice(7, 1).to_pylist()[0]
+    held = index.engine.get([line["trope.key"]])
+    np.testing.assert_array_equal(np.array(line["trope.vector"], np.float32), held.vectors[0])
+    assert "vectors are in the column 'trope.vector'" in capsys.readouterr().err
 
 
 @given(st.integers(0, 2**31), st.booleans(), st.sampled_from([1, 3]))
@@ -209,14 +229,36 @@ def test_a_repository_can_be_used_like_the_run(home: Path, tmp_path: Path) -> No
     assert sum(hit.learned for hit in index.search("apple", k=80)) == 60
 
 
+@pytest.mark.parametrize("beside", [True, False])
+def test_a_repository_of_a_file_has_the_model_of_that_file(
+    home: Path, tmp_path: Path, beside: bool
+) -> None:
+    """Whether or not another model lies beside it."""
+    run = tmp_path / "run"
+    run.mkdir()
+    shutil.copy(home / "infonce" / "model.safetensors", run / "best.safetensors")
+    if beside:
+        shutil.copy(home / "pvse" / "model.safetensors", run)
+    write_repository(run / "best.safetensors", tmp_path / "repository")
+    made = (tmp_path / "repository" / "model.safetensors").read_bytes()
+    assert made == (home / "infonce" / "model.safetensors").read_bytes()
+    assert load_model(fetch(str(tmp_path / "repository"), tmp_path / "again")).plan.width == 12
+
+
 def test_the_network_is_asked_only_when_told(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[str, str]] = []
+    patterns: list[str] = []
     source = write_repository(home / "infonce", tmp_path / "repository")
 
     def call(method: str) -> object:
-        return lambda **given: asked.append((method, given["repo_id"])) or str(source)
+        def answer(**given: Any) -> str:
+            asked.append((method, given["repo_id"]))
+            patterns[:] = given.get("allow_patterns", [])
+            return str(source)
+
+        return answer
 
     methods = ("snapshot_download", "create_repo", "upload_folder")
     hub = SimpleNamespace(**{method: call(method) for method in methods})
@@ -231,5 +273,6 @@ def test_the_network_is_asked_only_when_told(
         ("create_repo", "me/model"),
         ("upload_folder", "me/model"),
     ]
+    assert set(patterns) == {path.name for path in source.iterdir()}  # and nothing that comes in
     with pytest.raises(UsageError, match=r"has no README.md"):
         publish(tmp_path / "run", "me/model")

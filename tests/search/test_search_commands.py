@@ -9,7 +9,9 @@ import orjson
 import pytest
 from search_samples import QUICK, write
 
+import trope
 from trope.cli import main
+from trope.pipeline.searches import by_rows
 
 
 def run(*arguments: object) -> int:
@@ -163,3 +165,24 @@ def test_up_goes_from_a_folder_to_searches(
     command[-1] = "recipe=triplet"
     assert run(*command) == 2
     assert "made with other settings" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("readable", [3, 1, 0])
+def test_searches_are_tried_with_texts_that_can_be_read(
+    home: Path, tmp_path: Path, readable: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A row whose first text says nothing is passed over; where all are so, it is told."""
+    data, left = write(tmp_path / "archive"), readable
+    lines = [orjson.loads(line) for line in (data / "pairs.jsonl").read_bytes().splitlines()]
+    for line in lines:
+        if line["split"] == "test":
+            line["text"] = line["text"] if left > 0 else "!!!"
+            left -= 1
+    (data / "pairs.jsonl").write_bytes(b"\n".join(map(orjson.dumps, lines)))
+    index = trope.build_index(home / "infonce", data, tmp_path / "index")
+    found = by_rows(index, trope.open(data), 2)
+    texts = {f"“{line['text']}”" for line in lines if line["split"] == "test"} - {"“!!!”"}
+    assert len(found) == min(readable, 2)
+    assert {search.title for search in found} <= texts
+    told = "no text to try a search with (search: '!!!' has no content that the model can read)"
+    assert (told in capsys.readouterr().err) == (readable == 0)

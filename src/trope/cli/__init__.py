@@ -28,8 +28,7 @@ from trope.cli import (
     train,
     up,
 )
-from trope.errors import TropeError
-from trope.files import DISK
+from trope.errors import DISK, TropeError
 from trope.runtime import version
 
 INTERRUPTED = 130

@@ -12,6 +12,7 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 from jaxtyping import UInt8
@@ -77,11 +78,18 @@ def opened(data: bytes, name: str) -> Iterator[Image.Image]:
     """The picture's header, with its size checked before a single pixel is decoded."""
     if not data:
         raise DataError(f"{name}: the file is empty")
-    most = max_pixels()
+    with _told(name, most := max_pixels()), _QUIET, Image.open(io.BytesIO(data)) as image:
+        _refuse_size(image, name, most)
+        if image.format not in FORMATS:
+            raise DataError(f"{name}: cannot be decoded ({image.format} files are not supported)")
+        yield image
+
+
+@contextmanager
+def _told(name: str, most: int) -> Iterator[None]:
+    """Whatever Pillow raises as one line that names the picture."""
     try:
-        with _QUIET, Image.open(io.BytesIO(data)) as image:
-            _refuse(image, name, most)
-            yield image
+        yield
     except DataError:
         raise
     except Image.DecompressionBombError:
@@ -105,8 +113,19 @@ def decode(data: bytes, name: str = "image", size: int = SIZE) -> UInt8[np.ndarr
     with opened(data, name) as image:
         drafted = image.draft("RGB", (size, size))
         box = drafted[1] if drafted else None  # where the picture ends between two reduced pixels
-        small = _colors(image).resize((size, size), Image.Resampling.BICUBIC, box)
-        return np.asarray(_upright(small, image))
+        return _stretched(image, size, box)
+
+
+def decode_opened(
+    image: Image.Image, name: str = "image", size: int = SIZE
+) -> UInt8[np.ndarray, "h w 3"]:
+    """What `decode` makes of the file of a picture that Pillow has opened; it stays as it is.
+
+    JPEG files are decoded here at full scale, which differs in rounding from a reduced one.
+    """
+    with _told(name, most := max_pixels()), _QUIET:
+        _refuse_size(image, name, most)
+        return _stretched(image, size)
 
 
 def thumbnail(data: bytes, name: str = "image", size: int = 256) -> Image.Image:
@@ -124,13 +143,18 @@ def rgb(image: Image.Image) -> Image.Image:
     return image.copy() if changed is image else changed
 
 
-def _refuse(image: Image.Image, name: str, most: int) -> None:
+def _refuse_size(image: Image.Image, name: str, most: int) -> None:
     """Stop at the header what must not be decoded."""
     pixels = image.width * image.height
     if pixels > most:
         raise TooLargeError(_too_large(name, f"{pixels:,} pixels,", most))
-    if image.format not in FORMATS:
-        raise DataError(f"{name}: cannot be decoded ({image.format} files are not supported)")
+    if not pixels:
+        raise DataError(f"{name}: cannot be decoded (it has no pixels)")
+
+
+def _stretched(image: Image.Image, size: int, box: Any = None) -> UInt8[np.ndarray, "h w 3"]:
+    small = _colors(image).resize((size, size), Image.Resampling.BICUBIC, box)
+    return np.asarray(_upright(small, image))
 
 
 def _upright(picture: Image.Image, source: Image.Image) -> Image.Image:

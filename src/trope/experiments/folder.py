@@ -37,7 +37,7 @@ def run_in(
     if not data.is_dir():
         raise UsageError(f"{data}: no such folder; {name} needs {experiment.data}")
     bound = {key: value for key, value in chosen.items() if key not in experiment.loose}
-    with locked(out), _claimed(out, name, bound):
+    with locked(out, beside=True), _claimed(out, name, bound):
         findings = experiment.run(data, out / PARTS, settings)
         about = {"experiment": name, "title": experiment.title, "paper": experiment.paper}
         made = {"settings": chosen, "provenance": provenance()}

@@ -19,16 +19,19 @@ from trope.files import place, replacing, replacing_folder, write_json
 
 CONFIG, CARD, SETTINGS = "config.json", "README.md", "config.toml"
 KEPT = (FILE, SPLITS, SETTINGS)  # of a run, as they are
+SENT = (*KEPT, CONFIG, CARD)  # of a repository, to the hub
 
 
 def write_repository(run: Path, out: Path, name: str = "") -> Path:
-    """The files of a run that others need, in a new folder with a card."""
+    """The files of a run that others need, in a new folder with a card.
+
+    `run` may be a file of weights: it is the model then, whatever lies beside it.
+    """
     checkpoint = load_model(run)
-    home = run if run.is_dir() else run.parent
+    home, model = (run, run / FILE) if run.is_dir() else (run.parent, run)
     with replacing_folder(out, fresh=True) as folder:
-        for file in KEPT:
-            if (home / file).is_file():
-                place(home / file, folder / file)
+        place(model, folder / FILE)
+        _bring(home, folder)
         about = {
             key: checkpoint.description[key]
             for key in ("format", "settings", "run", "plan")
@@ -50,9 +53,7 @@ def fetch(source: str, out: Path, *, download: bool = False) -> Path:
         folder = Path(_asked("snapshot_download", repo_id=source, allow_patterns=[*KEPT]))
     load_model(folder)
     with replacing_folder(out, fresh=True) as partial:
-        for file in KEPT:
-            if (folder / file).is_file():
-                place(folder / file, partial / file)
+        _bring(folder, partial)
     return out
 
 
@@ -62,7 +63,14 @@ def publish(folder: Path, name: str) -> None:
     if not (folder / CARD).is_file():
         raise UsageError(f"{folder}: has no {CARD}; `trope export repository` writes one")
     _asked("create_repo", repo_id=name, exist_ok=True)
-    _asked("upload_folder", repo_id=name, folder_path=str(folder))
+    _asked("upload_folder", repo_id=name, folder_path=str(folder), allow_patterns=[*SENT])
+
+
+def _bring(home: Path, folder: Path) -> None:
+    """What is kept of a run; a file that is in the folder already stays."""
+    for file in KEPT:
+        if (home / file).is_file():
+            place(home / file, folder / file)
 
 
 def _asked(method: str, **given: Any) -> Any:

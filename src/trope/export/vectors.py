@@ -18,9 +18,10 @@ from trope.files import replacing
 from trope.index import Engine, Items, open_engine
 from trope.index.filters.tree import Compare
 from trope.index.items import MODALITIES, MODALITY, Modality
-from trope.runtime import progress_bar
+from trope.runtime import progress_bar, remark
 
 BLOCK = 4_096  # items at a time
+VECTOR = "vector"  # the column of the vectors
 KINDS = (".parquet", ".npz")
 
 
@@ -45,9 +46,9 @@ def _blocks(engine: Engine, modality: Modality) -> Iterator[Items]:
 
 
 def _parquet(engine: Engine, out: Path) -> int:
-    """A line for each item, its vectors in the column `vector`."""
-    kind = pa.list_(pa.list_(pa.float32()))
-    schema = engine.schema.append(pa.field("vector", kind))
+    """A line for each item, its vectors in the column `vector`, or `trope.vector`."""
+    kind, name = pa.list_(pa.list_(pa.float32())), _free(engine.schema, out)
+    schema = engine.schema.append(pa.field(name, kind))
     count = 0
     with replacing(out) as file, pq.ParquetWriter(file, schema) as writer:
         for modality in MODALITIES:
@@ -56,9 +57,17 @@ def _parquet(engine: Engine, out: Path) -> int:
                     [engine.schema.empty_table(), items.rows], promote_options="permissive"
                 )
                 vectors = pa.array(list(map(list, items.vectors)), kind)
-                writer.write_table(rows.append_column("vector", vectors).cast(schema))
+                writer.write_table(rows.append_column(name, vectors).cast(schema))
                 count += len(items)
     return count
+
+
+def _free(schema: pa.Schema, out: Path) -> str:
+    """A name for the vectors that no column of the data has: those have none with `trope.`."""
+    if VECTOR not in schema.names:
+        return VECTOR
+    remark(f"{out}: the data has a column '{VECTOR}'; vectors are in the column 'trope.{VECTOR}'")
+    return f"trope.{VECTOR}"
 
 
 def _numpy(engine: Engine, out: Path) -> int:

@@ -29,7 +29,7 @@ from trope.search import Index, open_index
 from trope.training import Trained, train
 from trope.wording import counted
 
-OWN = {"data", ".data.partial"}  # what a demo that was killed early has left
+OWN = {"data", ".data.partial", ".data.partial.lock"}  # what a demo that was killed early has left
 PAIRS = 7_200  # three pictures a sentence: with one, a model learns next to nothing about topics
 MEASURED = ("recall", "recall/c-way")
 NEW = "split = 'test'"  # pictures that the model has not seen
