@@ -21,7 +21,8 @@ from trope.evaluation.hubs import Hubs
 from trope.index import Engine, open_engine
 from trope.index.filters import Filter, parse
 from trope.index.items import MODALITIES, Items, Modality, Vectors
-from trope.index.job import Indexed, add, checkpoint_of, remove
+from trope.index.job import Indexed, add, remove
+from trope.index.model import checkpoint_of
 from trope.search.explaining import explained
 from trope.search.hits import Hit, Results, hit, plain_lines
 from trope.search.queries import Asked, Pictures, Query, Said, query

@@ -9,7 +9,7 @@ from time import monotonic
 
 from trope.errors import TropeError
 from trope.index.folder import State, read_state
-from trope.index.job import MODEL
+from trope.index.model import MODEL
 from trope.web.collection import Collection
 from trope.web.marks import Marks
 
