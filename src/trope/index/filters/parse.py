@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from math import isfinite
 from typing import NamedTuple, NoReturn, cast
 
 from trope.errors import UsageError
@@ -166,8 +167,15 @@ class _Parser:
             return token.text
         if token.kind == "word":
             return token.text == "true"
-        whole = re.fullmatch(r"-?\d{1,18}", token.text)
-        return int(token.text) if whole else float(token.text)
+        return self._number(token.text)
+
+    def _number(self, text: str) -> Value:
+        """Whole numbers are exact, of any size that others can have."""
+        found = float(text)
+        if not isfinite(found):
+            self.next -= 1
+            self._refuse("numbers as large cannot be compared")
+        return int(text) if re.fullmatch(r"-?\d+", text) else found
 
     def _token(self) -> Token:
         there = self.next < len(self.tokens)
