@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
+import index_samples
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -87,6 +89,30 @@ def test_filters_hide_nothing_that_passes(
     for k in (10, 50):
         assert recall(engines, queries[:4], k, asked) >= RECALL
         assert recall(engines, queries[4:], k, asked) >= RECALL
+
+
+def test_each_sense_of_a_query_counts_where_what_it_is_near_to_may_not_be_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One sense leads to enough items, though the other's, a little further off, are nearer."""
+    monkeypatch.setattr(walking, "EACH", 0)
+    size, random = index_samples.SIZE, np.random.default_rng(3)
+    one, other = np.eye(size, dtype=np.float32)[:2]
+    low, hidden, near = (
+        base + spread * unit(random, 150, size)
+        for base, spread in ((one, 1.0), (other, 0.05), (other, 0.3))
+    )
+    vectors = np.concatenate([low, hidden, near]).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    ids, _, rows = index_samples.items(len(vectors))
+    rows = rows.append_column("hidden", pa.array((np.arange(450) // 150 == 1).tolist()))
+    found = []
+    for name in ("exact", "graph"):
+        engine = index_samples.made(tmp_path / name, index_samples.LOCAL[name])
+        engine.add(ids, vectors[:, None], rows)
+        asked = np.stack([one, other])[None]
+        found.append(engine.nearest(asked, 10, "image", parse("hidden = false")).ids[0].tolist())
+    assert found[0] == found[1]
 
 
 def test_pages_neither_repeat_nor_skip(engines: dict[str, Engine], queries: np.ndarray) -> None:
