@@ -17,7 +17,7 @@ SIZE = 8
 LOCAL = {
     "exact": IndexSettings(engine="exact"),
     "flat": IndexSettings(engine="faiss"),
-    "graph": IndexSettings(engine="faiss", flat=4, links=16, asking=400),
+    "graph": IndexSettings(engine="faiss", flat=4, links=16, asking=32),
 }
 
 

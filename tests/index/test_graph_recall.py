@@ -10,7 +10,7 @@ from index_samples import lines, unit
 from trope.index import IndexSettings, State, create
 from trope.index.items import image_key
 
-COUNT, SIZE, K = 3_000, 48, 10
+COUNT, SIZE, K = 10_000, 48, 10
 
 
 def test_the_default_graph_misses_next_to_nothing(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from trope.checkpoints import load_model, save_model
 from trope.encoders import ImageSettings
 from trope.errors import DataError, UsageError
 from trope.index import encoding
-from trope.index.job import MODEL, add, build
+from trope.index.job import add, build
+from trope.index.model import MODEL
 from trope.search import Index, open_index
 
 

@@ -74,6 +74,12 @@ def test_pages_follow_each_other(index: Index) -> None:
     assert len(index.search("rain", k=50, page=3)) == 0
 
 
+def test_more_than_there_is_can_be_asked_for(index: Index) -> None:
+    for find, count in (("image", 80), ("both", 160)):
+        assert len(index.search("apple", k=2_000_000_000, find=find).hits) == count  # type: ignore[arg-type]
+    assert index.search("apple", k=2_000_000_000, page=2).hits == ()
+
+
 def test_several_queries_are_averaged_and_subtracted(index: Index, home: Path) -> None:
     ids, images, _ = encoded(home)
     said = Embedder(home / "infonce").texts(["apple", "snow", "harp"]).mean

@@ -51,6 +51,34 @@ def test_an_index_is_made_searched_changed_and_verified(
     assert "no item passes the filter" in capsys.readouterr().out
 
 
+def test_ids_with_commas_can_be_removed(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "data").mkdir()
+    lines = [{"id": name, "text": "snow"} for name in ("x", "y", "x,y", "z", 'say "no"')]
+    (tmp_path / "data" / "pairs.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    index = tmp_path / "index"
+    assert run("index", home / "infonce", "--data", tmp_path / "data", "--out", index) == 0
+    assert run("index", "--out", index, "--remove", '"x,y",z', "--remove", 'say "no"') == 0
+    assert "3 rows removed" in capsys.readouterr().out
+    assert run("index", "--out", index, "--remove", '"x') == 2
+    assert "--remove: cannot read" in capsys.readouterr().err
+    assert run("search", index, "snow", "--find", "text", "--json") == 0
+    assert {hit["id"] for hit in orjson.loads(capsys.readouterr().out)["hits"]} == {"x", "y"}
+
+
+def test_a_file_that_is_gone_is_named(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    index = tmp_path / "index"
+    assert run("index", home / "infonce", "--data", home / "data", "--out", index) == 0
+    (index / "model.safetensors").unlink()
+    for arguments in (["index", "--out", index, "--verify"], ["search", index, "apple"]):
+        capsys.readouterr()
+        assert run(*arguments) == 1
+        assert "model.safetensors: missing" in capsys.readouterr().err
+
+
 def test_distributions_are_shown_with_how_likely_they_match(
     scored: Path,
     tmp_path: Path,

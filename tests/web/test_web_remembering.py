@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from trope.embedder import Embedder
-from trope.index.job import checkpoint_of
+from trope.index.model import checkpoint_of
 from trope.web.remembering import HEAVIEST, Remembering, weight
 
 Asked = list[tuple[list[str], bool]]

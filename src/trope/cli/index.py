@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,8 +37,13 @@ def command(
         typer.Option("--add", metavar="DATA", help="Put rows in, or replace them by id."),
     ] = None,
     remove: Annotated[
-        str, typer.Option("--remove", metavar="IDS", help="Take rows out, such as a17,a18.")
-    ] = "",
+        list[str] | None,
+        typer.Option(
+            "--remove",
+            metavar="IDS",
+            help="Take rows out, such as a17,a18; an id with a comma in double quotes. Repeatable.",
+        ),
+    ] = None,
     verify: Annotated[
         bool, typer.Option("--verify", help="Compare every file with its checksum.")
     ] = False,
@@ -70,7 +77,7 @@ def command(
 
 
 def _refuse(
-    run: Path | None, data: Path | None, add: Path | None, remove: str, verify: bool
+    run: Path | None, data: Path | None, add: Path | None, remove: list[str] | None, verify: bool
 ) -> None:
     """One thing at a time."""
     asked = [name for name, value in _asked(data, add, remove, verify).items() if value]
@@ -84,7 +91,9 @@ def _refuse(
         raise UsageError(f"index: a run does not go with {asked[0]}")
 
 
-def _asked(data: Path | None, add: Path | None, remove: str, verify: bool) -> dict[str, object]:
+def _asked(
+    data: Path | None, add: Path | None, remove: list[str] | None, verify: bool
+) -> dict[str, object]:
     return {"--data": data, "--add": add, "--remove": remove, "--verify": verify}
 
 
@@ -93,10 +102,12 @@ def _made(
 ) -> dict[str, object]:
     from trope.files import refuse_existing
     from trope.index import IndexSettings
+    from trope.index.building import clear_building
     from trope.index.folder import FILE
     from trope.index.job import build
 
     if (out / FILE).exists():
+        clear_building(out)
         raise UsageError(f"{out}: holds an index; --add DATA puts rows in, or name a new folder")
     refuse_existing(out)
     given = {"engine": engine, "uri": uri}
@@ -111,21 +122,32 @@ def _added(out: Path, data: Path, run: Path | None) -> dict[str, object]:
     return _reported(add(out, trope.open(data), run))
 
 
-def _removed(out: Path, ids: str) -> dict[str, object]:
+def _removed(out: Path, given: list[str]) -> dict[str, object]:
     from trope.index.job import remove
 
-    wanted = [name.strip() for name in ids.split(",") if name.strip()]
+    wanted = [name for line in given for name in _names(line)]
     if not wanted:
         raise UsageError("--remove: name ids of rows, such as a17,a18")
     return {"removed": remove(out, wanted)}
 
 
-def _verified(out: Path) -> dict[str, object]:
-    from trope.index.folder import read_state, verified
+def _names(line: str) -> list[str]:
+    """Ids with commas between them; one that has a comma itself stands in double quotes."""
+    found = csv.reader(StringIO(line, newline=""), skipinitialspace=True, strict=True)
+    try:
+        return [name for names in found for name in names if name.strip()]
+    except csv.Error:
+        raise UsageError(
+            f"--remove: cannot read {line!r}; ids are written a17,a18, and those with commas or "
+            'quotes "a,17","the ""a"""'
+        ) from None
 
-    files = list(read_state(out).files())
-    for file in files:
-        verified(out, file, again=True)
+
+def _verified(out: Path) -> dict[str, object]:
+    from trope.index.folder import opened, verified
+
+    state, _ = opened(out, lambda state: [verified(out, f, again=True) for f in state.files()])
+    files = list(state.files())
     return {"files": len(files), "bytes": sum(file.bytes for file in files)}
 
 

@@ -10,10 +10,12 @@ from jaxtyping import Bool, Float32, Int
 from trope.index.parts import Part
 
 BLOCK = 2**22  # products held at a time
+ROUNDING = 1e-6  # of scores that are computed in another order
 
 Queries: TypeAlias = Float32[np.ndarray, "queries senses d"]
 Places: TypeAlias = Int[np.ndarray, "queries k"]
 Scores: TypeAlias = Float32[np.ndarray, "queries k"]
+Hits: TypeAlias = tuple[Int[np.ndarray, "queries _"], Float32[np.ndarray, "queries _"]]
 Pairs: TypeAlias = Int[np.ndarray, " pairs"]
 
 
@@ -30,7 +32,7 @@ def by_all(
         found = best_of(queries, part.vectors(some))
         both = np.concatenate([scores, found], axis=1)
         where = np.concatenate([places, np.broadcast_to(some, found.shape)], axis=1)
-        places, scores = _highest(where, both, places.shape[1])
+        places, scores = highest(where, both, places.shape[1])
     return filled(places, scores, k)
 
 
@@ -68,17 +70,6 @@ def by_nodes(
     return places, scores
 
 
-def nodes_of(
-    part: Part, allowed: Bool[np.ndarray, " items"] | None
-) -> Bool[np.ndarray, " nodes"] | None:
-    """The nodes that items which may be found have."""
-    if allowed is None or part.plain:
-        return allowed
-    chosen = np.zeros(len(part.nodes), bool)
-    chosen[part.senses[allowed].ravel()] = True
-    return chosen
-
-
 def nothing(queries: int, k: int) -> tuple[Places, Scores]:
     """No items yet: -1, infinitely unlike."""
     return np.full((queries, k), -1, np.int64), np.full((queries, k), -np.inf, np.float32)
@@ -95,7 +86,7 @@ def filled(
     return wide, low
 
 
-def _highest(
+def highest(
     places: Int[np.ndarray, "queries some"], scores: Float32[np.ndarray, "queries some"], k: int
 ) -> tuple[Places, Scores]:
     """The k best columns of each row; of equal ones those that stand first."""
@@ -108,6 +99,20 @@ def _highest(
     return np.take_along_axis(places, order, axis=1), np.take_along_axis(scores, order, axis=1)
 
 
+def after(first: Hits, more: Hits) -> Hits:
+    """Hits with those that come after them in a wider answer; what they had missed stays so."""
+    places, scores = nothing(len(more[0]), first[0].shape[1] + more[0].shape[1])
+    for row, (names, values) in enumerate(zip(*first, strict=True)):
+        known = names >= 0
+        last = values[known][-1]
+        new = (more[1][row] <= last + ROUNDING) & ~np.isin(more[0][row], [*names, -1])
+        both = [names[known], more[0][row][new]]
+        low = [values[known], np.minimum(more[1][row][new], last)]
+        count = len(both[0]) + len(both[1])
+        places[row, :count], scores[row, :count] = np.concatenate(both), np.concatenate(low)
+    return places, scores
+
+
 def _behind(
     part: Part,
     owners: Int[np.ndarray, " near"],
@@ -117,6 +122,8 @@ def _behind(
 ) -> tuple[Pairs, Pairs]:
     """Queries and the items behind their nodes, the first k that may be found of each node."""
     real = nodes >= 0
+    if part.plain and allowed is not None:
+        real &= allowed[nodes]
     owners, nodes = owners[real], nodes[real]
     if part.plain:
         return owners, nodes

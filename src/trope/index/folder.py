@@ -11,7 +11,8 @@ import hashlib
 import re
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -33,6 +34,7 @@ STRAY = re.compile(r"(image|text|both)-[0-9a-f]{16}\.[a-z]+|\..*\.partial")
 TRIES = 100  # times that files may have been replaced while they were opened
 
 T = TypeVar("T")
+_held: ContextVar[frozenset[Path]] = ContextVar("held", default=frozenset())
 
 
 @dataclass(frozen=True)
@@ -135,12 +137,20 @@ def sweep(folder: Path, state: State) -> None:
 
 @contextmanager
 def writing(folder: Path) -> Iterator[State]:
-    """The state to change, held for this process alone; a second one waits."""
+    """The state to change, held for this thread alone; a second one waits.
+
+    Who holds it already may ask again, so that what is looked up before a write is still so.
+    """
     read_state(folder)  # a lock would make the folder
-    with locked(folder):
-        state = read_state(folder)
-        sweep(folder, state)
-        yield state
+    whole = folder.resolve()
+    with nullcontext() if whole in _held.get() else locked(folder):
+        token = _held.set(_held.get() | {whole})
+        try:
+            state = read_state(folder)
+            sweep(folder, state)
+            yield state
+        finally:
+            _held.reset(token)
 
 
 def write_file(folder: Path, stem: str, kind: str, write: Callable[[IO[bytes]], Any]) -> File:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-from jaxtyping import Bool, Float32, Int
+from jaxtyping import Float32, Int
 
 from trope.index.settings import IndexSettings
 from trope.runtime import progress_bar
@@ -54,16 +54,9 @@ def grown(graph: Any | None, nodes: Nodes, settings: IndexSettings) -> Any:
     return graph
 
 
-def parameters(asking: int, chosen: Bool[np.ndarray, " nodes"] | None) -> Any:
-    """How widely a graph is searched, and which nodes may be found."""
-    faiss = _faiss()
-    if chosen is None:
-        return faiss.SearchParametersHNSW(efSearch=asking)
-    bits = np.packbits(chosen, bitorder="little")
-    selector = faiss.IDSelectorBitmap(len(chosen), faiss.swig_ptr(bits))
-    found = faiss.SearchParametersHNSW(efSearch=asking, sel=selector)
-    found.bits, found.selector = bits, selector  # FAISS only points at them
-    return found
+def parameters(asking: int) -> Any:
+    """How widely a graph is searched."""
+    return _faiss().SearchParametersHNSW(efSearch=asking)
 
 
 def compared(

@@ -6,14 +6,16 @@ import hashlib
 import os
 import shutil
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from trope import checkpoints, config
+import numpy as np
+
+from trope import config
 from trope.checkpoints import Checkpoint, load_model
 from trope.data import images
-from trope.data.digests import image_digests
+from trope.data.digests import WIDTH, image_digests
 from trope.data.identity import refuse_repeated
 from trope.data.kept import FILE as SPLITS
 from trope.data.kept import learned_from
@@ -21,18 +23,25 @@ from trope.data.pairs import Pairs
 from trope.data.splits import SplitPlan
 from trope.errors import DataError, UsageError
 from trope.evaluation.trained import refuse_broken, unfinished
-from trope.files import locked, place, placed, refuse_existing, replacing_folder
+from trope.files import locked, refuse_existing
+from trope.index.building import appear, building, clear_building, refuse_made
 from trope.index.compared import kind_of
 from trope.index.encoding import Encoding, Side
 from trope.index.engine import Engine
 from trope.index.filters.tree import In
-from trope.index.folder import State, named, read_state, verified, write_state, writing
-from trope.index.items import Items, together
+from trope.index.folder import (
+    State,
+    named,
+    read_state,
+    write_state,
+    writing,
+)
+from trope.index.items import MODALITIES, Items, joined, row_of, together
 from trope.index.lines import Lines
+from trope.index.model import MODEL, bring, checkpoint_of, refuse_other_model
 from trope.index.opening import create, open_engine, refuse_unreachable
 from trope.index.settings import IndexSettings
 
-MODEL = checkpoints.FILE
 STAGED = "staged"  # blocks of vectors of a job that is not done
 ASKED = 10_000  # rows looked up at a time
 
@@ -60,20 +69,21 @@ def build(run: Path, pairs: Pairs, out: Path, settings: IndexSettings | None = N
     refuse_repeated(pairs)
     checkpoint = load_model(run)
     refuse_broken(run, checkpoint)
+    clear_building(out)
     refuse_existing(out)
     refuse_unreachable(settings or IndexSettings())
-    home = out.absolute().with_name(f".{out.absolute().name}.building")
+    home = building(out)
     with locked(home):
-        refuse_existing(out)  # another process may have finished while this one waited
+        refuse_made(out, home)
         folder = home / "index"
-        _bring(run, folder)
+        bring(run, folder)
         state = _first_state(checkpoint, folder, _seen_from(out, pairs), settings)
         encoding = Encoding(checkpoint, pairs, folder / STAGED / _job(folder, pairs), state.details)
         items, done = _items(encoding, folder, 0)
         engine = create(folder, state)
         engine.add(items.ids, items.vectors, items.rows, details=items.details)
         engine.close()
-        _appear(folder, out)
+        appear(folder, out, STAGED)
         shutil.rmtree(home)
     return replace(done, remarks=unfinished(run, checkpoint))
 
@@ -81,17 +91,18 @@ def build(run: Path, pairs: Pairs, out: Path, settings: IndexSettings | None = N
 def add(folder: Path, pairs: Pairs, run: Path | None = None) -> Indexed:
     """Put the rows of a data set in; rows of the same id are replaced, whatever they had."""
     refuse_repeated(pairs)
+    clear_building(folder)
     checkpoint = checkpoint_of(folder)
     if run is not None:
         refuse_other_model(folder, run)
+    _refuse_other_columns(folder, pairs)
     source = _source(folder, _seen_from(folder, pairs))
     staged = folder / STAGED / _job(folder, pairs)
     encoding = Encoding(checkpoint, pairs, staged, read_state(folder).details)
     items, done = _items(encoding, folder, source)
-    engine = open_engine(folder)
-    old = _of_rows(engine, pairs.ids)
-    engine.add(items.ids, items.vectors, items.rows, instead_of=old, details=items.details)
-    engine.close()
+    with writing(folder), closing(open_engine(folder)) as engine:
+        old = _of_rows(engine, pairs.ids)
+        engine.add(items.ids, items.vectors, items.rows, instead_of=old, details=items.details)
     shutil.rmtree(staged, ignore_errors=True)
     with suppress(OSError):  # another job may be at work
         staged.parent.rmdir()
@@ -100,55 +111,29 @@ def add(folder: Path, pairs: Pairs, run: Path | None = None) -> Indexed:
 
 def remove(folder: Path, ids: Sequence[str]) -> int:
     """Take rows out, with all their items; a row that is not there is refused."""
-    engine = open_engine(folder)
+    clear_building(folder)
     wanted = list(dict.fromkeys(ids))
-    keys = _of_rows(engine, wanted)
-    known = {key.split(":", 1 if key.startswith("image:") else 2)[-1] for key in keys}
-    if lost := [name for name in wanted if name not in known]:
-        more = f" ({len(lost):,} such ids)" if len(lost) > 1 else ""
-        raise UsageError(f"{folder}: holds no row '{lost[0]}'{more}; nothing was removed")
-    engine.remove(keys)
-    engine.close()
+    with writing(folder), closing(open_engine(folder)) as engine:
+        keys = _of_rows(engine, wanted)
+        known = {row_of(key) for key in keys}
+        if lost := [name for name in wanted if name not in known]:
+            more = f" ({len(lost):,} such ids)" if len(lost) > 1 else ""
+            raise UsageError(f"{folder}: holds no row '{lost[0]}'{more}; nothing was removed")
+        engine.remove(keys)
     return len(wanted)
 
 
-def checkpoint_of(folder: Path) -> Checkpoint:
-    """The model that made an index, which lies in its folder."""
-    state = read_state(folder)
-    if MODEL not in state.others:
-        raise DataError(f"{folder}: holds no model")
-    return load_model(verified(folder, state.others[MODEL]))
-
-
-def refuse_other_model(folder: Path, run: Path) -> None:
-    """Vectors of two models cannot be compared."""
-    path = run / MODEL if run.is_dir() else run
-    if not path.exists():
-        raise UsageError(f"{path}: no such file; is this the folder of a finished run?")
-    ours = read_state(folder).others[MODEL]
-    if (ours.bytes, ours.crc) != (named(path).bytes, named(path).crc):
-        raise UsageError(
-            f"{folder}: was made by another model than that of {run}; their vectors cannot be "
-            "compared: build an index of its own"
-        )
-
-
-def _appear(folder: Path, out: Path) -> None:
-    """Under its own name in one step, without the blocks it was made from."""
-    with replacing_folder(out, fresh=True) as partial:
-        for path in folder.iterdir():
-            if path.name != STAGED:
-                path.rename(partial / path.name)
-
-
-def _bring(run: Path, folder: Path) -> None:
-    """The model and what it was trained on, beside the items; links where the disk has them."""
-    home = run if run.is_dir() else run.parent
-    for source in (home / MODEL if run.is_dir() else run, home / SPLITS):
-        target = folder / (MODEL if source.suffix == ".safetensors" else SPLITS)
-        if source.exists() and not placed(source, target):
-            target.unlink(missing_ok=True)  # of an attempt with another run
-            place(source, target)
+def _refuse_other_columns(folder: Path, pairs: Pairs) -> None:
+    """Better now than after hours of encoding; rows that all go are no reason to refuse others."""
+    nobody, nothing = np.zeros(len(pairs), bool), np.empty(0, np.int64)
+    lines = Lines(pairs, 0, nobody, np.empty((0, WIDTH), np.uint8)).images(nothing)
+    with closing(open_engine(folder)) as engine:
+        try:
+            joined([engine.schema.empty_table(), lines.schema.empty_table()])
+        except DataError:
+            count = sum(engine.count(modality) for modality in MODALITIES)
+            if len(_of_rows(engine, pairs.ids)) < count:
+                raise
 
 
 def _first_state(

@@ -14,10 +14,11 @@ from jaxtyping import Bool, Int
 
 from trope.errors import DataError, UsageError
 from trope.index.candidates import Places, Queries, Scores, by_all
+from trope.index.changing import Change
 from trope.index.details import Details
 from trope.index.engine import Found
 from trope.index.filters import Filter, check
-from trope.index.folder import PartState, State, opened, write_state, writing
+from trope.index.folder import State, opened, write_state, writing
 from trope.index.items import (
     KEY,
     MODALITIES,
@@ -28,7 +29,7 @@ from trope.index.items import (
     modality_of,
     together,
 )
-from trope.index.parts import Part, empty, read_part, write_part
+from trope.index.parts import Part, empty, read_part
 from trope.index.settings import IndexSettings
 
 
@@ -68,20 +69,19 @@ class Local(ABC):
             refuse_other_details(state, details)
             refuse_twice(ids)
             parts, which = dict(state.parts), _modalities(ids)
-            gone = pa.array([*ids, *instead_of], pa.string())
+            change = self._change(state, [*ids, *instead_of])
+            change.refuse_unlike(items.rows)
             for modality in MODALITIES:
                 mine = np.flatnonzero(which == modality)
-                self._changed(state, parts, modality, gone, _some(items, mine))
+                change.written(parts, modality, _some(items, mine))
             write_state(self.folder, replace(state, number=state.number + 1, parts=parts))
         self.reload()
 
     def remove(self, ids: Sequence[str]) -> int:
         """Take items out; how many of the ids were there."""
         with writing(self.folder) as state:
-            parts, gone = dict(state.parts), pa.array(list(dict.fromkeys(ids)), pa.string())
-            removed = 0
-            for modality in MODALITIES:
-                removed += self._changed(state, parts, modality, gone)
+            parts, change = dict(state.parts), self._change(state, list(dict.fromkeys(ids)))
+            removed = sum(change.written(parts, modality) for modality in MODALITIES)
             if removed:
                 write_state(self.folder, replace(state, number=state.number + 1, parts=parts))
         self.reload()
@@ -130,6 +130,9 @@ class Local(ABC):
         """Let go of the files."""
         self.parts = {}
 
+    def _change(self, state: State, gone: Sequence[str]) -> Change:
+        return Change(self.folder, state, pa.array(gone, pa.string()), self._finished)
+
     @abstractmethod
     def _search(
         self, part: Part, queries: Queries, k: int, allowed: Bool[np.ndarray, " items"] | None
@@ -139,38 +142,6 @@ class Local(ABC):
     def _finished(self, part: Part, settings: IndexSettings) -> Part:
         """A part with all it needs to be searched."""
         return part
-
-    def _changed(
-        self,
-        state: State,
-        parts: dict[str, PartState],
-        modality: Modality,
-        gone: pa.Array,
-        new: Items | None = None,
-    ) -> int:
-        """Put a changed part among `parts`, its files written; how many items went."""
-        old = state.parts.get(modality)
-        if old is None and not new:
-            return 0
-        part = (
-            read_part(self.folder, old, state.details, mapped=False)
-            if old
-            else empty(state.senses, state.size)
-        )
-        places = np.unique(part.places(gone))
-        places = places[places >= 0]
-        if not len(places) and not new:
-            return 0
-        part = part.without(places) if len(places) else part
-        wasteful = _wasteful(part, state.settings)
-        part = part.compacted() if wasteful else part
-        part = part.with_items(new) if new else part
-        same = not wasteful and not new
-        part = part if same else self._finished(part, state.settings)
-        parts[modality] = write_part(
-            self.folder, modality, part, old.files if old else {}, same=same
-        )
-        return len(places)
 
 
 class Exact(Local):
@@ -210,11 +181,6 @@ def refuse_twice(ids: Sequence[str]) -> None:
 
 def _read_parts(folder: Path, state: State) -> dict[str, Part]:
     return {name: read_part(folder, part, state.details) for name, part in state.parts.items()}
-
-
-def _wasteful(part: Part, settings: IndexSettings) -> bool:
-    dead = len(part.senses) - len(part)
-    return dead > settings.compact * len(part.senses)
 
 
 def _modalities(ids: Sequence[str]) -> np.ndarray:

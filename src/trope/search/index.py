@@ -21,7 +21,8 @@ from trope.evaluation.hubs import Hubs
 from trope.index import Engine, open_engine
 from trope.index.filters import Filter, parse
 from trope.index.items import MODALITIES, Items, Modality, Vectors
-from trope.index.job import Indexed, add, checkpoint_of, remove
+from trope.index.job import Indexed, add, remove
+from trope.index.model import checkpoint_of
 from trope.search.explaining import explained
 from trope.search.hits import Hit, Results, hit, plain_lines
 from trope.search.queries import Asked, Pictures, Query, Said, query
@@ -33,6 +34,7 @@ from trope.views import Encoded
 
 Find: TypeAlias = Literal["image", "text", "both"]
 FINDS = (*MODALITIES, "both")
+MANY = 1_000  # hits, from where on it matters how many items there are
 OTHER: dict[Modality, Modality] = {"image": "text", "text": "image"}
 
 Place: TypeAlias = str | PathLike[str]
@@ -210,11 +212,18 @@ class Index:
         self, points: Vectors, kind: str, count: int, where: Filter | None
     ) -> tuple[list[str], Float32[np.ndarray, " found"]]:
         chosen = [name for name in MODALITIES if kind in (name, "both")]
+        count = self._most(count, chosen)
         found = [self.engine.nearest(points, count, name, where) for name in chosen]
         ids = np.concatenate([one.ids[0] for one in found])
         scores = np.concatenate([one.scores[0] for one in found])
         order = [i for i in np.argsort(-scores, kind="stable")[:count] if ids[i] is not None]
         return [str(ids[i]) for i in order], scores[order]
+
+    def _most(self, count: int, chosen: Sequence[Modality]) -> int:
+        """No more than there is, so that no room is made for it; a server is asked only then."""
+        if count <= MANY:
+            return count
+        return min(count, max(MANY, *map(self.engine.count, chosen)))
 
     def _without_hubs(
         self, asked: Query, items: Items, scores: Float32[np.ndarray, " items"], hubs: Hubs

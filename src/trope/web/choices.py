@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from trope.errors import UsageError
 from trope.index.filters import Filter, parse
+from trope.index.filters.kinds import entries, numeric
 from trope.index.filters.tree import (
     Compare,
     Contains,
@@ -19,8 +20,6 @@ from trope.index.filters.tree import (
     Some,
     Value,
     column_kind,
-    entries,
-    numeric,
 )
 
 RANGE = ".."

@@ -14,7 +14,7 @@ from trope.errors import UsageError
 from trope.index.filters import Filter
 from trope.index.filters.tree import OWN, Every, In
 from trope.index.items import PLACE, image_key, text_key
-from trope.index.job import checkpoint_of
+from trope.index.model import checkpoint_of
 from trope.search import Hit, Index
 from trope.search.explaining import explained
 from trope.search.hits import hit as hit_of

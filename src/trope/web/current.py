@@ -10,7 +10,7 @@ from time import monotonic
 
 from trope.errors import TropeError
 from trope.index.folder import State, read_state
-from trope.index.job import MODEL
+from trope.index.model import MODEL
 from trope.web.collection import Collection
 from trope.web.datasets import Data
 from trope.web.marks import Marks

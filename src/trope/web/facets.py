@@ -12,7 +12,8 @@ import pyarrow.compute as pc
 
 from trope.data.schema import JSON_MARK
 from trope.index import Engine
-from trope.index.filters.tree import OWN, Compare, entries, numeric
+from trope.index.filters.kinds import entries, numeric
+from trope.index.filters.tree import OWN, Compare
 from trope.index.items import MODALITIES, MODALITY, joined
 from trope.index.local import Local
 from trope.runtime import generator

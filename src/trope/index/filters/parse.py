@@ -10,9 +10,9 @@ value     = 'text' ('' is a quote) | number | true | false
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
+from math import isfinite
 from typing import NamedTuple, NoReturn, cast
 
 from trope.errors import UsageError
@@ -162,15 +162,20 @@ class _Parser:
             self._refuse(f"expected a value; texts stand in single quotes: '{token.text}'")
         if token.kind not in ("text", "number") and token.text not in ("true", "false"):
             self._refuse("expected a value: 'text', a number, true or false")
-        if token.kind == "number" and math.isinf(float(token.text)):
-            self._refuse("expected a number below 1e308")
         self.next += 1
         if token.kind == "text":
             return token.text
         if token.kind == "word":
             return token.text == "true"
-        whole = re.fullmatch(r"-?\d{1,18}", token.text)
-        return int(token.text) if whole else float(token.text)
+        return self._number(token.text)
+
+    def _number(self, text: str) -> Value:
+        """Whole numbers are exact, of any size that others can have."""
+        found = float(text)
+        if not isfinite(found):
+            self.next -= 1
+            self._refuse("expected a number below 1e308")
+        return int(text) if re.fullmatch(r"-?\d+", text) else found
 
     def _token(self) -> Token:
         there = self.next < len(self.tokens)

@@ -10,6 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from jaxtyping import Bool
 
+from trope.index.filters.kinds import moment, plain, temporal
+from trope.index.filters.numbers import in_whole, real
 from trope.index.filters.tree import (
     Contains,
     Every,
@@ -19,8 +21,11 @@ from trope.index.filters.tree import (
     Not,
     Some,
     Value,
-    numeric,
 )
+
+DAY = len("2020-12-31")
+LARGEST = 2**63  # from here on no number of Arrow's own
+DIGITS = 19  # that Arrow gives one; as many must be left of the 38 that decimals have
 
 COMPARED: dict[str, Any] = {
     "=": pc.equal,
@@ -41,7 +46,7 @@ def mask(where: Filter, table: pa.Table) -> Bool[np.ndarray, " rows"]:
         return np.asarray(reduce(join, (mask(part, table) for part in where.parts)))
     if where.column not in table.column_names:
         return np.full(len(table), isinstance(where, Missing))
-    column = table.column(where.column)
+    column = _plain(table.column(where.column))
     if isinstance(where, Missing) or pa.types.is_null(column.type):
         return np.asarray(column.is_null()) & isinstance(where, Missing)
     if isinstance(where, Contains):
@@ -54,8 +59,21 @@ def mask(where: Filter, table: pa.Table) -> Bool[np.ndarray, " rows"]:
     return _compared(column, where.operator, where.value)
 
 
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column whose values Arrow compares."""
+    kind = plain(column.type)
+    return column if kind == column.type else column.cast(kind)
+
+
 def _compared(column: pa.ChunkedArray, operator: str, value: Value) -> Bool[np.ndarray, " rows"]:
     """A comparison; false for a missing value, also for one that is no number."""
+    if pa.types.is_integer(column.type) and not isinstance(value, str):
+        same = in_whole(operator, value, column.type)
+        if isinstance(same, bool):
+            return np.asarray(column.is_valid()) & same
+        operator, value = same
+    if pa.types.is_date(column.type) and len(str(value)) > DAY:  # there are times in the other part
+        column = column.cast(pa.timestamp("us"))
     found = COMPARED[operator](column, _scalar(value, column.type))
     if pa.types.is_floating(column.type):
         found = pc.and_(found, pc.invert(pc.is_nan(column)))
@@ -64,14 +82,22 @@ def _compared(column: pa.ChunkedArray, operator: str, value: Value) -> Bool[np.n
 
 def _scalar(value: Value, kind: pa.DataType) -> pa.Scalar:
     """A number stays what it is: 2.5 is no whole number, whatever the column holds."""
-    return pa.scalar(value) if numeric(kind) else pa.scalar(value).cast(kind)
+    if isinstance(value, str):
+        return moment(value, kind) if temporal(kind) else pa.scalar(value).cast(kind)
+    if pa.types.is_integer(kind) or pa.types.is_boolean(kind):
+        return pa.scalar(value, kind)
+    exact = pa.types.is_decimal(kind) and kind.scale < DIGITS and isinstance(value, int)
+    return pa.scalar(value if exact and abs(value) < LARGEST else real(value))
 
 
 def _containing(column: pa.ChunkedArray, value: Value) -> Bool[np.ndarray, " rows"]:
     found = np.zeros(len(column), bool)
     start = 0
     for chunk in column.chunks:
-        equal = _compared(pa.chunked_array([chunk.flatten()]), "=", value)
-        found[start + np.asarray(pc.list_parent_indices(chunk), np.int64)[equal]] = True
+        there = np.flatnonzero(np.asarray(chunk.is_valid()))
+        lists = chunk.drop_null()  # those that are missing may have entries behind them
+        equal = _compared(pa.chunked_array([lists.flatten()]), "=", value)
+        parents = np.asarray(pc.list_parent_indices(lists), np.int64)
+        found[start + there[parents[equal]]] = True
         start += len(chunk)
     return found

@@ -7,12 +7,24 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from math import isfinite
 from typing import Literal, TypeAlias
 
 import pyarrow as pa
 
 from trope.data.schema import JSON_MARK
 from trope.errors import UsageError, suggestion
+from trope.index.filters.kinds import (
+    EXAMPLES,
+    comparable,
+    described,
+    entries,
+    moment,
+    numeric,
+    plain,
+    temporal,
+    textual,
+)
 
 Value: TypeAlias = str | int | float | bool
 PLAIN = re.compile(r"[^\W\d][\w-]*")  # a name that needs no quotes
@@ -103,35 +115,11 @@ def column_kind(name: str, schema: pa.Schema) -> pa.DataType:
     return field.type
 
 
-def described(kind: pa.DataType) -> str:
-    """A type in words."""
-    if pa.types.is_boolean(kind):
-        return "true or false"
-    if numeric(kind):
-        return "numbers"
-    if _textual(kind):
-        return "text"
-    return "dates" if pa.types.is_temporal(kind) else str(kind)
-
-
-def numeric(kind: pa.DataType) -> bool:
-    """Whether a column holds numbers."""
-    return bool(
-        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-    )
-
-
-def entries(kind: pa.DataType) -> pa.DataType | None:
-    """The type of a list's entries; None of what is no list."""
-    listed = pa.types.is_list(kind) or pa.types.is_large_list(kind)
-    return kind.value_type if listed else None
-
-
 def _check_list(where: Contains, kind: pa.DataType) -> None:
     inner = entries(kind)
     _check_value(where.column, where.value, kind if inner is None else inner)
     if inner is None:
-        whole = "; words in it are found by searching for them" if _textual(kind) else ""
+        whole = "; words in it are found by searching for them" if textual(kind) else ""
         raise UsageError(
             f"where: column '{where.column}' holds {described(kind)}, no lists; "
             f"write {_quoted(where.column)} = {_literal(where.value)}{whole}"
@@ -150,10 +138,6 @@ def _literal(value: Value) -> str:
     return str(value).lower()
 
 
-def _textual(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
 def _check_plain(where: Compare | In, kind: pa.DataType) -> None:
     if entries(kind) is not None:
         raise UsageError(
@@ -166,22 +150,37 @@ def _check_plain(where: Compare | In, kind: pa.DataType) -> None:
         _check_value(where.column, value, kind)
 
 
-def _check_value(column: str, value: Value, kind: pa.DataType) -> None:
+def _check_value(column: str, value: Value, given: pa.DataType) -> None:
     """A value must be of the column's kind: nothing is guessed."""
-    texts = _textual(kind)
+    kind = plain(given)
     if pa.types.is_null(kind):  # no row has a value, so that nothing is wrong with any
         return
-    if pa.types.is_temporal(kind) and isinstance(value, str):
-        try:
-            pa.scalar(value).cast(kind)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            raise UsageError(
-                f"where: column '{column}' holds dates; {value!r} is none (write '2020-12-31')"
-            ) from None
-        return
-    fits = isinstance(value, bool) if pa.types.is_boolean(kind) else not isinstance(value, bool)
-    fits &= isinstance(value, str) == texts and not pa.types.is_temporal(kind)
-    if not fits:
+    if not comparable(kind):
+        raise UsageError(
+            f"where: column '{column}' holds {described(kind)}, which cannot be compared; "
+            f"write {_quoted(column)} is not null"
+        )
+    if temporal(kind) and isinstance(value, str):
+        _check_moment(column, value, kind)
+    elif not _fits(value, kind):
         said = repr(value) if isinstance(value, str) else str(value).lower()
-        hint = f"; write '{said}'" if texts else ""
+        hint = f"; write '{said}'" if textual(kind) else ""
         raise UsageError(f"where: column '{column}' holds {described(kind)}, not {said}{hint}")
+
+
+def _fits(value: Value, kind: pa.DataType) -> bool:
+    if isinstance(value, bool) or pa.types.is_boolean(kind):
+        return isinstance(value, bool) and bool(pa.types.is_boolean(kind))
+    if isinstance(value, str):
+        return textual(kind)
+    return numeric(kind) and (isinstance(value, int) or isfinite(value))
+
+
+def _check_moment(column: str, value: str, kind: pa.DataType) -> None:
+    try:
+        moment(value, kind)
+    except (ValueError, pa.ArrowException):
+        said = described(kind)
+        raise UsageError(
+            f"where: column '{column}' holds {said}; {value!r} is none (write '{EXAMPLES[said]}')"
+        ) from None
