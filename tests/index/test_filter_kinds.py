@@ -107,8 +107,8 @@ def test_what_can_be_compared_is(where: str, wanted: list[int]) -> None:
         ("naive > 'soon'", r"\(write '2020-12-31 18:30:00'\)"),
         ("clock > 'noon'", r"holds times of day; 'noon' is none \(write '18:30:00'\)"),
         ("when > 2020", "holds dates, not 2020"),
-        ("half = 1e999", "numbers as large cannot be compared, found '1e999' at character 8"),
-        ("tweet = " + "9" * 5_000, "numbers as large cannot be compared"),
+        ("half = 1e999", "expected a number below 1e308, found '1e999' at character 8"),
+        ("tweet = " + "9" * 5_000, "expected a number below 1e308"),
         ("half = nan", "expected a value"),
     ],
 )
