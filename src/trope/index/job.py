@@ -126,7 +126,7 @@ def remove(folder: Path, ids: Sequence[str]) -> int:
 def _refuse_other_columns(folder: Path, pairs: Pairs) -> None:
     """Better now than after hours of encoding; rows that all go are no reason to refuse others."""
     nobody, nothing = np.zeros(len(pairs), bool), np.empty(0, np.int64)
-    lines = Lines(pairs, 0, nobody, np.empty((0, WIDTH), np.uint8)).images(nothing)
+    lines = Lines(pairs, 0, nobody, np.zeros(len(pairs), f"S{WIDTH}")).images(nothing)
     with closing(open_engine(folder)) as engine:
         try:
             joined([engine.schema.empty_table(), lines.schema.empty_table()])
