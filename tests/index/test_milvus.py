@@ -205,6 +205,20 @@ def test_one_wrong_byte_of_what_scorers_need_is_told(
         open_engine(tmp_path)
 
 
+def test_what_is_refused_marks_nothing_that_it_was_to_replace(
+    milvus: IndexSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index, (ids, vectors, rows) = made(tmp_path, milvus), items(2)
+    index.add(ids, vectors, rows)
+    monkeypatch.setattr(index.client, "upsert", ends)
+    text = pa.array(["y", "x" * 70_000])
+    long = rows.set_column(rows.column_names.index("text"), "text", text)
+    with pytest.raises(DataError, match="item 'image:r1': its columns take"):
+        index.add(ids, vectors, long)
+    assert index.get(ids).rows.column("text").to_pylist() == rows.column("text").to_pylist()
+    index.close()
+
+
 def test_limits_of_the_server_are_told(milvus: IndexSettings, tmp_path: Path) -> None:
     index, (ids, vectors, rows) = made(tmp_path, replace(milvus, batch=1_500)), items(2)
     text = pa.array(["x" * 70_000, "y"])

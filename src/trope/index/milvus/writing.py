@@ -39,9 +39,9 @@ class Milvus(Reading):
             refuse_other_details(state, details)
             refuse_twice(ids)
             known = joined([schema_of(state).empty_table(), rows.schema.empty_table()]).schema
-            number = state.number + 1
+            number, lines = state.number + 1, documents(rows)
             self._mark([*ids, *instead_of], number)
-            entities = entities_of(ids, vectors, documents(rows), number)
+            entities = entities_of(ids, vectors, lines, number)
             with told(self.state.settings.uri), progress_bar("to the server", len(ids)) as bar:
                 for modality, batch in batches(entities, state.settings.batch):
                     self.client.insert(self._collection, batch, partition_name=modality)
