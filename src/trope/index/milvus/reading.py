@@ -92,7 +92,7 @@ class Reading:
     def find(self, where: Filter) -> list[str]:
         """The ids of all items that pass a filter."""
         check(where, self.schema)
-        asked = f"sense == 0 and {expression(where)}"
+        asked = f"sense == 0 and {expression(where, self.schema)}"
         return [entity["key"] for entity in self._all(asked, ["key"])]
 
     def close(self) -> None:
@@ -112,7 +112,7 @@ class Reading:
     def _visible(self, where: Filter | None) -> str:
         number = self.state.number
         seen = f"born <= {number} and died > {number}"
-        return seen if where is None else f"{seen} and {expression(where)}"
+        return seen if where is None else f"{seen} and {expression(where, self.schema)}"
 
     def _query(
         self, asked: str, fields: list[str], modality: Modality | None = None

@@ -18,7 +18,7 @@ from trope.index.milvus.entities import FIELDS, FOREVER, among, batches, entitie
 from trope.index.milvus.named import PART, read_named, write_named
 from trope.index.milvus.reading import Reading, portions
 from trope.index.milvus.server import told
-from trope.index.remote_rows import documents
+from trope.index.remote_rows import documents, refuse_other_kinds
 from trope.runtime import progress_bar
 
 
@@ -38,15 +38,16 @@ class Milvus(Reading):
             refuse_other_shape(state, vectors)
             refuse_other_details(state, details)
             refuse_twice(ids)
-            known = joined([schema_of(state).empty_table(), rows.schema.empty_table()]).schema
-            number, lines = state.number + 1, documents(rows)
+            fitting = joined([schema_of(state).empty_table(), rows])
+            refuse_other_kinds(schema_of(state), fitting.schema)
+            number, lines = state.number + 1, documents(fitting)
             self._mark([*ids, *instead_of], number)
             entities = entities_of(ids, vectors, lines, number)
             with told(self.state.settings.uri), progress_bar("to the server", len(ids)) as bar:
                 for modality, batch in batches(entities, state.settings.batch):
                     self.client.insert(self._collection, batch, partition_name=modality)
                     bar.advance(bar.task_ids[0], len(batch) / max(state.senses, 1))
-            remote = state.remote | {"schema": written_schema(known)}
+            remote = state.remote | {"schema": written_schema(fitting.schema)}
             parts = self._beside([*ids, *instead_of], ids, details)
             self._switch(replace(state, number=number, remote=remote, parts=parts))
 
