@@ -17,6 +17,7 @@ from trope.index.filters import Filter, check
 from trope.index.filters.milvus import expression
 from trope.index.folder import opened
 from trope.index.items import KEY, MODALITIES, Items, Modality
+from trope.index.milvus.claims import refuse_earlier
 from trope.index.milvus.collection import LEVELS, schema_of
 from trope.index.milvus.entities import among
 from trope.index.milvus.named import read_named
@@ -33,6 +34,7 @@ class Reading:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.reload()
+        refuse_earlier(folder, self.state)
         self.client = connected(self.state.settings.uri)
 
     def reload(self) -> None:
