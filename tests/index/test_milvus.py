@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,6 +16,7 @@ from index_samples import details, environment, items, made
 
 from trope.errors import DataError, TropeError, UsageError
 from trope.index import IndexSettings, open_engine
+from trope.index.filters import parse
 from trope.index.folder import FILE, read_state, verified
 from trope.index.job import _source
 from trope.index.milvus import connected, server
@@ -49,7 +51,7 @@ def without(some: Seen, ids: list[str]) -> Seen:
     return {name: rows for name, rows in some.items() if name not in ids}
 
 
-def ends(*_: object) -> None:
+def ends(*_: object, **__: object) -> None:
     raise Killed
 
 
@@ -203,6 +205,39 @@ def test_one_wrong_byte_of_what_scorers_need_is_told(
     path.unlink()
     with pytest.raises(DataError, match=rf"{path.name}: missing"):
         open_engine(tmp_path)
+
+
+def test_what_milvus_would_compare_differently_is_refused(
+    milvus: IndexSettings, tmp_path: Path
+) -> None:
+    index, (ids, vectors, rows) = made(tmp_path, milvus), items(1)
+    price = pa.array([Decimal("0.1234567890123456789")], pa.decimal128(30, 19))
+    index.add(ids, vectors, rows.append_column("price", price))
+    with pytest.raises(UsageError, match=r"'price' holds decimal128\(30, 19\); Milvus compares"):
+        index.find(parse("price > 2"))
+    assert index.find(parse("price is not null")) == ids
+    other = items(1, start=1)
+    with pytest.raises(DataError, match="column 'price': held decimal128"):
+        index.add(*other[:2], other[2].append_column("price", pa.array([0.5])))
+    far = pa.array([10**12], pa.timestamp("s"))
+    with pytest.raises(DataError, match="column 'at': Milvus cannot keep it"):
+        index.add(*other[:2], other[2].append_column("at", far))
+    assert index.count("image") == 1
+    index.close()
+
+
+def test_what_is_refused_marks_nothing_that_it_was_to_replace(
+    milvus: IndexSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index, (ids, vectors, rows) = made(tmp_path, milvus), items(2)
+    index.add(ids, vectors, rows)
+    monkeypatch.setattr(index.client, "upsert", ends)
+    text = pa.array(["y", "x" * 70_000])
+    long = rows.set_column(rows.column_names.index("text"), "text", text)
+    with pytest.raises(DataError, match="item 'image:r1': its columns take"):
+        index.add(ids, vectors, long)
+    assert index.get(ids).rows.column("text").to_pylist() == rows.column("text").to_pylist()
+    index.close()
 
 
 def test_limits_of_the_server_are_told(milvus: IndexSettings, tmp_path: Path) -> None:

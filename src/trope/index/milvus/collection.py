@@ -15,6 +15,7 @@ import pyarrow as pa
 from trope.errors import TropeError
 from trope.index.folder import FILE, State, read_state
 from trope.index.items import KEY, MODALITIES
+from trope.index.milvus.claims import PROPERTY, WRITER
 from trope.index.milvus.server import connected, told
 
 LEVELS = {
@@ -32,7 +33,7 @@ def created(folder: Path, state: State) -> State:
         if (folder / FILE).exists():
             with suppress(TropeError):
                 client.drop_collection(read_state(folder).remote["collection"])
-        name = f"trope_{token_hex(8)}"
+        name, token = f"trope_{token_hex(8)}", token_hex(8)
         parameters = client.prepare_index_params()
         graph = {"M": state.settings.links, "efConstruction": state.settings.building}
         parameters.add_index("vector", index_type="HNSW", metric_type="IP", params=graph)
@@ -41,13 +42,15 @@ def created(folder: Path, state: State) -> State:
             schema=_fields(client, state.size),
             index_params=parameters,
             consistency_level=LEVELS[state.settings.consistency],
+            properties={PROPERTY: f">{token}"},
         )
         for modality in MODALITIES:
             client.create_partition(name, modality)
         client.load_collection(name)
     client.close()
     nothing = pa.schema([(KEY, pa.string())])
-    return replace(state, remote={"collection": name, "schema": written_schema(nothing)})
+    remote = {"collection": name, "schema": written_schema(nothing), WRITER: token}
+    return replace(state, remote=remote)
 
 
 def _fields(client: Any, size: int) -> Any:

@@ -17,6 +17,7 @@ from trope.index.filters import Filter, check
 from trope.index.filters.milvus import expression
 from trope.index.folder import opened
 from trope.index.items import KEY, MODALITIES, Items, Modality
+from trope.index.milvus.claims import refuse_earlier
 from trope.index.milvus.collection import LEVELS, schema_of
 from trope.index.milvus.entities import among
 from trope.index.milvus.named import read_named
@@ -33,6 +34,7 @@ class Reading:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.reload()
+        refuse_earlier(folder, self.state)
         self.client = connected(self.state.settings.uri)
 
     def reload(self) -> None:
@@ -92,7 +94,7 @@ class Reading:
     def find(self, where: Filter, most: int | None = None) -> list[str]:
         """The ids of all items that pass a filter, or of so many of them."""
         check(where, self.schema)
-        asked = f"sense == 0 and {expression(where)}"
+        asked = f"sense == 0 and {expression(where, self.schema)}"
         return [entity["key"] for entity in self._all(asked, ["key"], most=most)]
 
     def close(self) -> None:
@@ -112,7 +114,7 @@ class Reading:
     def _visible(self, where: Filter | None) -> str:
         number = self.state.number
         seen = f"born <= {number} and died > {number}"
-        return seen if where is None else f"{seen} and {expression(where)}"
+        return seen if where is None else f"{seen} and {expression(where, self.schema)}"
 
     def _query(
         self, asked: str, fields: list[str], modality: Modality | None = None
