@@ -20,6 +20,7 @@ from trope.index.filters import parse
 from trope.index.folder import FILE, read_state, verified
 from trope.index.job import _source
 from trope.index.milvus import connected, server
+from trope.locks import NAME as LOCK
 
 pytestmark = pytest.mark.xdist_group("milvus")
 
@@ -84,7 +85,8 @@ def test_a_write_that_ends_before_the_switch_leaves_the_old_state(
     left = without(whole(old[0]), old[0][:1])
     assert seen(tmp_path) == left
     named = {file.name for file in read_state(tmp_path).files()}
-    assert {path.name for path in tmp_path.iterdir() if path.is_file()} == {FILE, *named}
+    there = {path.name for path in tmp_path.iterdir() if path.is_file()}
+    assert there == {FILE, LOCK, *named}
     held = other.get([old[0][36]]).vectors
     assert (held == old[1][36:37]).all()
     other.add(*new, details=details(10, seed=1))

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from trope.errors import UsageError
 from trope.index.filters import milvus_numbers as numbers
+from trope.index.filters.kinds import described
 from trope.index.filters.tree import (
     Compare,
     Contains,
@@ -24,7 +25,6 @@ from trope.index.filters.tree import (
     Not,
     Some,
     Value,
-    described,
 )
 from trope.index.remote_kinds import DIGITS, form
 from trope.index.remote_values import written
@@ -66,7 +66,7 @@ def _tests(where: Compare | In | Contains, column: str, kind: pa.DataType) -> li
 
 def _of_numbers(where: Compare | In | Contains, column: str, kind: pa.DataType) -> list[str]:
     if isinstance(where, In):
-        return numbers.among(column, cast("tuple[numbers.Number, ...]", where.values), kind)
+        return numbers.among(column, cast("tuple[numbers.Number, ...]", where.values))
     value = cast("numbers.Number", where.value)
     if isinstance(where, Contains):
         return numbers.containing(column, value, kind)

@@ -1,7 +1,7 @@
 """Comparisons with numbers in the language of Milvus, as Arrow makes them.
 
-What is not finite is a text in a row: a comparison with a number passes it over, and infinities are
-asked for by name. NaN passes none.
+What is not finite is a text in a row: a comparison with a number, which is finite, passes it over,
+and infinities that lie on the right side of it are asked for by name. NaN passes none.
 """
 
 from __future__ import annotations
@@ -26,34 +26,27 @@ COMPARED: dict[str, Callable[[Any, Any], bool]] = {
 }
 FAR = {"Infinity": math.inf, "-Infinity": -math.inf}
 WHOLE = 2**53  # up to which doubles have every whole number
-LARGEST = "1.7976931348623157e+308"
 
 
 def compared(column: str, sign: str, value: Number, kind: pa.DataType) -> list[str]:
     """Tests of which one must hold; `!=` would let texts pass, so it is said in two."""
     passing = (name for name, far in FAR.items() if COMPARED[sign](far, value))
     marks = [f'{column} == "{name}"' for name in passing if pa.types.is_floating(kind)]
-    if math.isinf(value):
-        every = COMPARED[sign](0.0, value)
-        return [*marks, f"{column} <= {LARGEST}"] if every else marks
     signs = ("<", ">") if sign == "!=" else ("==" if sign == "=" else sign,)
     return [*marks, *(f"{column} {one} {json.dumps(value)}" for one in signs)]
 
 
-def among(column: str, values: Sequence[Number], kind: pa.DataType) -> list[str]:
+def among(column: str, values: Sequence[Number]) -> list[str]:
     """The same for several; a list may not have whole numbers and others."""
-    finite = [_short(value) for value in values if math.isfinite(value)]
-    tests = [test for far in set(values) - set(finite) for test in compared(column, "=", far, kind)]
+    tests, short = [], [_short(value) for value in values]
     for one in (int, float):
-        if some := [json.dumps(value) for value in finite if isinstance(value, one)]:
+        if some := [json.dumps(value) for value in short if isinstance(value, one)]:
             tests.append(f"{column} in [{', '.join(some)}]")
     return tests
 
 
 def containing(column: str, value: Number, kind: pa.DataType) -> list[str]:
     """Lists with an entry; one written as a float finds whole numbers too, not the reverse."""
-    if math.isinf(value):
-        return [f'json_contains({column}, "{"-" if value < 0 else ""}Infinity")']
     exact = pa.types.is_integer(kind) and abs(value) > WHOLE
     return [f"json_contains({column}, {json.dumps(value if exact else float(value))})"]
 
