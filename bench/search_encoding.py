@@ -25,6 +25,7 @@ from trope.features.backbones import backbone
 from trope.index.encoding import Encoding
 
 REPEATS, BATCH = 5, 256
+PICTURES = 768  # so many that loading the network, which ours does each time, is a small part
 WIDTH, HEIGHT = 500, 375  # of pictures, as those of COCO
 
 Side = Callable[[], np.ndarray]
@@ -57,7 +58,7 @@ def texts(full: bool) -> dict[str, Any]:
 
 def pictures(full: bool) -> dict[str, Any]:
     """Pictures from their files to vectors, against network and head on pixels that are ready."""
-    rows = 1_000 if full else 256
+    rows = 3_000 if full else PICTURES
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         pairs = _shown(home / "data", rows)
@@ -78,15 +79,17 @@ def pictures(full: bool) -> dict[str, Any]:
             found = network.encode(pixels, "pooled")  # type: ignore[union-attr]
             return model.image(torch.from_numpy(found))[0].numpy()  # type: ignore[union-attr]
 
-        times = _in_turn(ours, theirs, apart=2e-3)  # features are kept in 16 bits
+        times = _in_turn(ours, theirs, apart=2e-3, repeats=3)  # features are kept in 16 bits
     against = "network and head alone, on decoded pixels in memory"
     return _case(times, rows, f"JPEG pictures of {WIDTH}x{HEIGHT}, decoding included", against)
 
 
-def _in_turn(ours: Side, theirs: Side, apart: float = 1e-5) -> tuple[float, float]:
+def _in_turn(
+    ours: Side, theirs: Side, apart: float = 1e-5, repeats: int = REPEATS
+) -> tuple[float, float]:
     """Medians, sides taking turns; both must give the same, or no further `apart`."""
     spent: tuple[list[float], list[float]] = ([], [])
-    for _ in range(REPEATS):
+    for _ in range(repeats):
         found = []
         for side, times in zip((ours, theirs), spent, strict=True):
             started = time.perf_counter()

@@ -46,11 +46,21 @@ def walked(
     passing, step = _passing(part, allowed), max(asking // 2, 1)
     if k >= passing or not _worth(part, _width(part, step, allowed), allowed, asking):
         return by_all(part, queries, k, allowed)
+    if allowed is None and k <= step and part.plain and queries.shape[1] == 1:
+        return _plainly(part, queries, k, max(asking, ENOUGH * step))
     found = _step(part, queries, step, allowed, asking)
     while step < passing and _short(found, k):
         step = min(step * WIDER, passing)
         found = after(found, _step(part, queries, step, allowed, asking))
     return by_all(part, queries, k, allowed) if _short(found, k) else _first(found, k)
+
+
+def _plainly(part: Part, queries: Queries, k: int, candidates: int) -> tuple[Places, Scores]:
+    """The first of a step, where nothing is left out of it: as fast as FAISS alone."""
+    scores, near = part.graph.search(queries[:, 0], k, params=graphs.parameters(candidates))
+    if near.min() >= 0:
+        return near, scores
+    return by_all(part, queries, k, None)
 
 
 def _short(found: Hits, k: int) -> bool:
