@@ -268,6 +268,7 @@ CASES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "milvus-batch": _worst("milvus", "batch", "a Milvus 2.3.5 server on loopback", False),
     "encoding-texts": search_encoding.texts,
     "encoding-pictures": search_encoding.pictures,
+    "encoding-files": search_encoding.files,
 }
 
 if __name__ == "__main__":

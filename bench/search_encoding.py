@@ -6,6 +6,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -58,13 +59,22 @@ def texts(full: bool) -> dict[str, Any]:
 
 def pictures(full: bool) -> dict[str, Any]:
     """Pictures from their files to vectors, against network and head on pixels that are ready."""
+    return _pictures(full, "network and head alone, on decoded pixels in memory", ready=True)
+
+
+def files(full: bool) -> dict[str, Any]:
+    """The same against Pillow in a thread for each core, then network and head."""
+    return _pictures(full, "decoding in threads, then network and head", ready=False)
+
+
+def _pictures(full: bool, against: str, ready: bool) -> dict[str, Any]:
     rows = 3_000 if full else PICTURES
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         pairs = _shown(home / "data", rows)
         network = backbone("efficientnet-lite0")
         paths = [home / "data" / f"{i}.jpg" for i in range(rows)]
-        pixels = np.stack([decode(path.read_bytes(), path.name, 224) for path in paths])
+        pixels = _decoded(paths)
         plan = _plan(pairs, 1_280)
         model = plan.model(0).eval()
         network.encode(pixels[:8], "pooled")  # type: ignore[union-attr]
@@ -76,12 +86,16 @@ def pictures(full: bool) -> dict[str, Any]:
 
         @torch.no_grad()
         def theirs() -> np.ndarray:
-            found = network.encode(pixels, "pooled")  # type: ignore[union-attr]
+            found = network.encode(pixels if ready else _decoded(paths), "pooled")  # type: ignore[union-attr]
             return model.image(torch.from_numpy(found))[0].numpy()  # type: ignore[union-attr]
 
         times = _in_turn(ours, theirs, apart=2e-3, repeats=3)  # features are kept in 16 bits
-    against = "network and head alone, on decoded pixels in memory"
     return _case(times, rows, f"JPEG pictures of {WIDTH}x{HEIGHT}, decoding included", against)
+
+
+def _decoded(paths: list[Path]) -> np.ndarray:
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return np.stack([*pool.map(lambda path: decode(path.read_bytes(), path.name, 224), paths)])
 
 
 def _in_turn(

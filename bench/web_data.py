@@ -9,6 +9,7 @@ import orjson
 from PIL import Image
 
 import trope
+from trope.data.digests import image_digests
 from trope.data.pairs import Pairs
 from trope.index import open_engine
 from trope.index.items import joined
@@ -74,7 +75,7 @@ def _rows(folder: Path, rows: int) -> None:
 def _fill(index: Path, pairs: Pairs) -> None:
     """Put all rows in, in place of those the small index was made of."""
     engine, rows = open_engine(index), np.arange(len(pairs))
-    lines = Lines(pairs, 0, np.zeros(len(pairs), bool))
+    lines = Lines(pairs, 0, np.zeros(len(pairs), bool), image_digests(pairs).values)
     table = joined([lines.images(rows), lines.texts(rows)])
     vectors = _clustered(2 * len(pairs))
     engine.add(table.column("trope.key").to_pylist(), vectors[:, None], table)
