@@ -149,6 +149,7 @@ FILTERS: dict[str, Callable[[int], object]] = {
     "not section = 'art'": lambda n: n % 3 == 0,
     "section != 'art'": lambda n: False,
     "section is null": lambda n: n % 3 == 0,
+    "section not in ('art')": lambda n: False,
     "section is not null and not (year in (2001, 2002))": lambda n: n % 3 and n not in (1, 2),
     "id in ('r3', 'r4', 'r5', 'nobody')": lambda n: n in (3, 4, 5),
     "text = 'text of r7'": lambda n: n == 7,

@@ -85,6 +85,27 @@ def test_a_column_holds_the_same_of_pictures_and_of_texts(
     assert index.remove(["p1"]) == 1
 
 
+def test_rows_that_only_lines_name_replace_none_of_another_data_set(
+    index: Index, tmp_path: Path
+) -> None:
+    one, two = (
+        rows(tmp_path / name, *({"text": f"{name} {i}"} for i in range(2)))
+        for name in ("one", "two")
+    )
+    index.add(one)
+    held = open_index(index.folder).search("one", find="text", k=500)
+    with pytest.raises(
+        UsageError, match=r"no ids of their own, and 'row-1' would replace a row of"
+    ):
+        index.add(two)
+    assert [hit.text for hit in open_index(index.folder).search("one", find="text", k=500)] == [
+        hit.text for hit in held
+    ]
+    rows(one, {"text": "other"}, {"text": "one 1"})
+    index.add(one)  # the same data set, changed
+    assert said(index, "row-1") == {"other"}
+
+
 def _straight(index: Index, data: Path) -> None:
     """Items put into the engine itself."""
     keys = ["text:0:t"]

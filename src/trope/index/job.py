@@ -28,7 +28,6 @@ from trope.index.building import appear, building, clear_building, refuse_made
 from trope.index.compared import kind_of
 from trope.index.encoding import Encoding, Side
 from trope.index.engine import Engine
-from trope.index.filters.tree import In
 from trope.index.folder import (
     State,
     named,
@@ -40,10 +39,10 @@ from trope.index.items import MODALITIES, Items, joined, row_of, together
 from trope.index.lines import Lines
 from trope.index.model import MODEL, bring, checkpoint_of, refuse_other_model
 from trope.index.opening import create, open_engine, refuse_unreachable
+from trope.index.replaced import of_rows, refuse_unnamed
 from trope.index.settings import IndexSettings
 
 STAGED = "staged"  # blocks of vectors of a job that is not done
-ASKED = 10_000  # rows looked up at a time
 
 
 @dataclass(frozen=True)
@@ -95,13 +94,16 @@ def add(folder: Path, pairs: Pairs, run: Path | None = None) -> Indexed:
     checkpoint = checkpoint_of(folder)
     if run is not None:
         refuse_other_model(folder, run)
-    _refuse_other_columns(folder, pairs)
-    source = _source(folder, _seen_from(folder, pairs))
+    place = _seen_from(folder, pairs)
+    with closing(open_engine(folder)) as engine:
+        refuse_unnamed(engine, pairs, read_state(folder).sources, place)
+        _refuse_other_columns(engine, pairs)
+    source = _source(folder, place)
     staged = folder / STAGED / _job(folder, pairs)
     encoding = Encoding(checkpoint, pairs, staged, read_state(folder).details)
     items, done = _items(encoding, folder, source)
     with writing(folder), closing(open_engine(folder)) as engine:
-        old = _of_rows(engine, pairs.ids)
+        old = of_rows(engine, pairs.ids)
         engine.add(items.ids, items.vectors, items.rows, instead_of=old, details=items.details)
     shutil.rmtree(staged, ignore_errors=True)
     with suppress(OSError):  # another job may be at work
@@ -114,7 +116,7 @@ def remove(folder: Path, ids: Sequence[str]) -> int:
     clear_building(folder)
     wanted = list(dict.fromkeys(ids))
     with writing(folder), closing(open_engine(folder)) as engine:
-        keys = _of_rows(engine, wanted)
+        keys = of_rows(engine, wanted)
         known = {row_of(key) for key in keys}
         if lost := [name for name in wanted if name not in known]:
             more = f" ({len(lost):,} such ids)" if len(lost) > 1 else ""
@@ -123,17 +125,16 @@ def remove(folder: Path, ids: Sequence[str]) -> int:
     return len(wanted)
 
 
-def _refuse_other_columns(folder: Path, pairs: Pairs) -> None:
+def _refuse_other_columns(engine: Engine, pairs: Pairs) -> None:
     """Better now than after hours of encoding; rows that all go are no reason to refuse others."""
     nobody, nothing = np.zeros(len(pairs), bool), np.empty(0, np.int64)
     lines = Lines(pairs, 0, nobody, np.zeros(len(pairs), f"S{WIDTH}")).images(nothing)
-    with closing(open_engine(folder)) as engine:
-        try:
-            joined([engine.schema.empty_table(), lines.schema.empty_table()])
-        except DataError:
-            count = sum(engine.count(modality) for modality in MODALITIES)
-            if len(_of_rows(engine, pairs.ids)) < count:
-                raise
+    try:
+        joined([engine.schema.empty_table(), lines.schema.empty_table()])
+    except DataError:
+        count = sum(engine.count(modality) for modality in MODALITIES)
+        if len(of_rows(engine, pairs.ids)) < count:
+            raise
 
 
 def _first_state(
@@ -193,13 +194,3 @@ def _source(folder: Path, source: str) -> int:
             state = replace(state, sources=(*state.sources, source))
             write_state(folder, state)
         return state.sources.index(source)
-
-
-def _of_rows(engine: Engine, rows: Sequence[str]) -> list[str]:
-    """The items of rows that are in an index."""
-    if "id" not in engine.schema.names:
-        return []
-    found: list[str] = []
-    for start in range(0, len(rows), ASKED):
-        found += engine.find(In("id", tuple(rows[start : start + ASKED])))
-    return found

@@ -52,7 +52,7 @@ def test_pages_pass_axe(page: Page, path: str, dark: bool) -> None:
     page.look(DESKTOP, dark)
     page.open(path)
     if path == "/map":
-        page.until(lambda: page.one("#map").get_attribute("data-ready"), 60)
+        page.until(lambda: page.one("#map").get_attribute("data-ready"), 180)
         page.until(lambda: page.all("#middle a"))
     assert violations(page) == []
 

@@ -84,7 +84,7 @@ def test_a_hit_of_the_second_index_opens_from_there(page: Page) -> None:
 
 
 def drawn(page: Page) -> None:
-    page.until(lambda: page.one("#map").get_attribute("data-ready"), 60)
+    page.until(lambda: page.one("#map").get_attribute("data-ready"), 180)
     page.until(lambda: page.one("#map").get_attribute("data-drawn"))
 
 

@@ -140,7 +140,7 @@ class _Parser:
         if not self._takes("word", "in"):
             self._refuse(f"expected a comparison after '{column}', such as = or in")
         found = In(column, self._values())
-        return Not(found) if no else found
+        return Every((Not(Missing(column)), Not(found))) if no else found  # as != is
 
     def _name(self) -> str:
         if self._token().kind != "name":
