@@ -36,8 +36,11 @@ def run_in(
     plots.require()
     if not data.is_dir():
         raise UsageError(f"{data}: no such folder; {name} needs {experiment.data}")
-    bound = {key: value for key, value in chosen.items() if key not in experiment.loose}
-    with locked(out, beside=True), _claimed(out, name, bound):
+    usual = plain(experiment.settings())
+    bound, unset = (
+        {k: v for k, v in s.items() if k not in experiment.loose} for s in (chosen, usual)
+    )
+    with locked(out, beside=True), _claimed(out, name, bound, unset):
         findings = experiment.run(data, out / PARTS, settings)
         about = {"experiment": name, "title": experiment.title, "paper": experiment.paper}
         made = {"settings": chosen, "provenance": provenance()}
@@ -46,9 +49,11 @@ def run_in(
 
 
 @contextmanager
-def _claimed(out: Path, name: str, settings: Mapping[str, Any]) -> Iterator[None]:
+def _claimed(
+    out: Path, name: str, settings: Mapping[str, Any], usual: Mapping[str, Any]
+) -> Iterator[None]:
     """A folder that is this experiment's; gone again if it came to nothing."""
-    _claim(out, name, settings)
+    _claim(out, name, settings, usual)
     try:
         yield
     finally:
@@ -57,15 +62,18 @@ def _claimed(out: Path, name: str, settings: Mapping[str, Any]) -> Iterator[None
             out.rmdir()
 
 
-def _claim(out: Path, name: str, settings: Mapping[str, Any]) -> None:
-    """Never write into a folder of other things, nor over another experiment or other settings."""
+def _claim(out: Path, name: str, settings: Mapping[str, Any], usual: Mapping[str, Any]) -> None:
+    """Never write into a folder of other things, nor over another experiment or other settings.
+
+    A setting that was not known when the folder was begun had its usual value.
+    """
     marker = out / STARTED
     if not marker.is_file():
         refuse_existing(out)
         write_json(marker, {"experiment": name, "settings": settings})
     try:
         begun = orjson.loads(marker.read_bytes())
-        owner, before = begun["experiment"], dict(begun.get("settings", {}))
+        owner, before = begun["experiment"], {**usual, **begun.get("settings", {})}
     except (orjson.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError):
         raise UsageError(f"{marker}: not written by trope; name a new folder") from None
     if owner != name:

@@ -10,6 +10,7 @@ import orjson
 import pytest
 from planted_pairs import QUICK, write
 
+import trope
 from trope import config
 from trope.errors import UsageError
 from trope.experiments import Findings, run
@@ -138,5 +139,15 @@ def test_what_cannot_be_compared_is_refused(sets: list[str], said: str) -> None:
 def test_fewer_training_rows_are_taken_by_every_run_and_told() -> None:
     settings = config.override(Complementary(), ["rows=40", 'recipes=["pvse"]'])
     assert {variant.rows for variant in _variants("sentence", settings)} == {40}
-    assert "1,200" in _taken(1_200)
-    assert _taken(0) == ""
+    assert "1,200" in _taken(1_200, "")
+    assert _taken(0, "") == ""
+
+
+def test_another_column_of_texts_is_taken_by_every_run_and_told(tmp_path: Path) -> None:
+    settings = config.override(Complementary(), ["text=literal"])
+    rows = [{"id": str(i), "image": f"{i}.jpg", "text": "x", "literal": f"l{i}"} for i in range(9)]
+    (tmp_path / "pairs.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    for variant in _variants("sentence", settings):
+        taken = variant.taken(trope.open(tmp_path))
+        assert [pair.texts for pair in taken] == [(f"l{i}",) for i in range(9)]
+    assert "`literal`" in _taken(0, settings.text)

@@ -26,7 +26,7 @@ def written(folder: Path, experiment: str, recalls: dict[str, float], *pairs: An
     }
     document = {
         "experiment": experiment,
-        "settings": {"rows": 0},
+        "settings": {"rows": 0, "text": ""},
         "provenance": {"date": "2026-01-02T03:04", "commit": "abc", "machine": "m"},
         "commits": ["abc"],
         "seeds": 2,

@@ -213,6 +213,20 @@ def test_a_folder_belongs_to_its_settings(data: Path, tmp_path: Path) -> None:
         run("mined-positives", data, out, sets=FEW[:1])
 
 
+@pytest.mark.usefixtures("undrawn")
+def test_a_setting_that_is_newer_than_the_folder_had_its_usual_value(
+    data: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    run("mined-positives", data, out, sets=FEW)
+    begun = orjson.loads((out / "experiment.json").read_bytes())
+    del begun["settings"]["seed"]
+    (out / "experiment.json").write_bytes(orjson.dumps(begun))
+    run("mined-positives", data, out, sets=FEW)
+    with pytest.raises(UsageError, match="seed=0, not 3"):
+        run("mined-positives", data, out, sets=[*FEW, "seed=3"])
+
+
 def test_settings_that_differ_are_named_from_within() -> None:
     before = {"seed": 0, "space": {"k": 5, "doc2vec": {"size": 8}}, "old": 1}
     now = {"seed": 0, "space": {"k": 6, "doc2vec": {"size": 9}}, "new": [1]}

@@ -8,11 +8,15 @@ import pytest
 import torch
 
 from trope.errors import TropeError
-from trope.experiments.runs.pool import shared_out
+from trope.experiments.runs.pool import SURROUNDINGS, shared_out
 
 
 def threads(job: int) -> tuple[int, int, str | None]:
     return job, torch.get_num_threads(), os.environ.get("OMP_NUM_THREADS")
+
+
+def surroundings(job: int) -> dict[str, str | None]:
+    return {name: os.environ.get(name) for name in SURROUNDINGS}
 
 
 def fall(job: int) -> int:
@@ -33,6 +37,12 @@ def test_others_have_one_thread_too(monkeypatch: pytest.MonkeyPatch) -> None:
     assert answers == {job: (job, 1, "1") for job in (1, 2, 3)}
     assert os.environ["OMP_NUM_THREADS"] == "7"
     assert "NUMBA_NUM_THREADS" not in os.environ
+
+
+def test_workers_begin_with_what_libraries_read_and_it_is_gone_after() -> None:
+    before = surroundings(0)
+    assert all(found == SURROUNDINGS for _, found in shared_out(surroundings, [1, 2], 2))
+    assert surroundings(0) == before
 
 
 def test_a_worker_that_dies_is_told_with_what_it_may_have_been_doing() -> None:

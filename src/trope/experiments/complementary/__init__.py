@@ -48,9 +48,10 @@ class Complementary:
 
     `own` are changes of `pvse`, by name: weights that no paper has. `sets` are changes of every
     run, like `--set` of `trope train`: `head.senses=1` leaves PVSE's senses out. `rows` are
-    training rows (0: all), `ways` is the size of a task. `least` is the smallest difference that
-    matters. Without `workers` there is one a core. With `finished` nothing is trained: the page is
-    made of the seeds that are finished.
+    training rows (0: all), `ways` is the size of a task. `text` is a column of the data that takes
+    the place of its texts, such as `description`; splits are then made anew. `least` is the
+    smallest difference that matters. Without `workers` there is one a core. With `finished` nothing
+    is trained: the page is made of the seeds that are finished.
     """
 
     recipes: tuple[str, ...] = RECIPES
@@ -58,6 +59,7 @@ class Complementary:
     encoders: tuple[Literal["sentence", "gru", "sentence-tuned"], ...] = ("sentence",)
     seeds: int = 10
     rows: int = 0
+    text: str = ""
     ways: int = 5
     split: Literal["test", "val"] = "test"
     least: float = 0.01

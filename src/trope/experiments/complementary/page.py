@@ -28,7 +28,7 @@ def page(results: Results) -> str:
         others=results["ways"] - 1,
         least=points(settings["least"]),
         comparisons=len(pairs),
-        taken=_taken(settings["rows"]),
+        taken=_taken(settings["rows"], settings["text"]),
         changes=_changes(settings["sets"]),
         own=_own(settings["own"]),
         shows=_shows(results),
@@ -36,8 +36,9 @@ def page(results: Results) -> str:
     )
 
 
-def _taken(rows: int) -> str:
-    return f" Of the training rows {rows:,} were taken." if rows else ""
+def _taken(rows: int, text: str) -> str:
+    told = f" Texts are those of the column `{text}`, and splits made for them." if text else ""
+    return told + (f" Of the training rows {rows:,} were taken." if rows else "")
 
 
 def _changes(sets: list[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,12 +39,10 @@ def run(data: Path, parts: Path, settings: Complementary) -> Findings:
 
 def _variants(encoder: str, settings: Complementary) -> list[Variant]:
     every = (f"text.encoder={encoder}", *settings.sets)
-    rows = settings.rows
-    given = [
-        Variant(_name(recipe, encoder), recipe, every, rows=rows) for recipe in settings.recipes
-    ]
+    taken = partial(Variant, rows=settings.rows, text=settings.text)
+    given = [taken(_name(recipe, encoder), recipe, every) for recipe in settings.recipes]
     own = [
-        Variant(_name(name, encoder), BASE, (*every, *changes), rows=rows)
+        taken(_name(name, encoder), BASE, (*every, *changes))
         for name, changes in settings.own.items()
     ]
     return given + own

@@ -31,8 +31,9 @@ def page(results: Results) -> str:
 
 def _about(name: str, found: Results) -> str:
     pictures, texts = counted(found["images"], "picture"), counted(found["texts"], "text")
-    rows = found["settings"]["rows"]
+    rows, column = found["settings"]["rows"], found["settings"]["text"]
     taken = f", {rows:,} training rows" if rows else ""
+    taken += f", texts of the column `{column}`" if column else ""
     return (
         f"- **{name}**: {found['ways']}-way (chance {found['chance']['image_to_text']:g}), "
         f"{pictures} and {texts} of {found['clusters']:,} components asked about, "

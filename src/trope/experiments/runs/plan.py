@@ -11,6 +11,7 @@ from trope import config
 from trope.data.documents import dumps
 from trope.data.pairs import Pairs
 from trope.data.ratio import training_images, training_ratio
+from trope.data.retold import retold
 from trope.data.splits import split
 from trope.experiments.runs.measure import USUAL, Asked
 from trope.training import Recipe, load_recipe, resolve
@@ -25,7 +26,8 @@ FORM = 1  # of what is kept of a run
 class Variant:
     """What is compared: a recipe with changes, written like `--set`.
 
-    It is trained on so many `rows` (0: all), and on a `share` of what these hold.
+    It is trained on so many `rows` (0: all), and on a `share` of what these hold. `text` is a
+    column that takes the place of the texts, as in `retold`.
     """
 
     name: str
@@ -34,9 +36,12 @@ class Variant:
     scale: Scale = "auto"
     rows: int = 0
     share: float = 1.0
+    text: str = ""
 
     def taken(self, pairs: Pairs) -> Pairs:
         """The data as this variant is trained on it; splits that are not for training are whole."""
+        if self.text:
+            pairs = retold(pairs, self.text)
         if not self.rows and self.share == 1:
             return pairs
         plan = config.override(load_recipe(self.recipe), self.sets).split

@@ -17,6 +17,9 @@ from trope.errors import TropeError
 from trope.features.backbones.outputs import one_core_each
 
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
+# Arrays of a step have some MiB each: what one step frees the next takes, not the system.
+MEMORY = {"MALLOC_MMAP_THRESHOLD_": "33554432", "MALLOC_TRIM_THRESHOLD_": "8589934592"}  # glibc
+SURROUNDINGS = dict.fromkeys(THREADS, "1") | MEMORY  # what libraries read when a process begins
 
 Job = TypeVar("Job")
 Answer = TypeVar("Answer")
@@ -37,7 +40,7 @@ def shared_out(
             yield job, answer
         return
     spawn = get_context("spawn")  # a copy of a process that has threads may hang
-    with _one_thread(), ProcessPoolExecutor(workers, spawn, _begin) as pool:
+    with _surrounded(), ProcessPoolExecutor(workers, spawn, _begin) as pool:
         try:
             yield from _answers(pool, work, jobs, workers)
         except BaseException:
@@ -89,10 +92,10 @@ def _follow() -> None:
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
-    """What libraries read when a process begins."""
-    before = {name: os.environ.get(name) for name in THREADS}
-    os.environ.update(dict.fromkeys(THREADS, "1"))
+def _surrounded() -> Iterator[None]:
+    """Workers that are begun here have one thread each and keep their memory."""
+    before = {name: os.environ.get(name) for name in SURROUNDINGS}
+    os.environ.update(SURROUNDINGS)
     try:
         yield
     finally:

@@ -82,7 +82,7 @@ def _prepare(pairs: Pairs, settings: Mapping[Variant, Recipe]) -> None:
         words = (recipe.text.model, recipe.text.words, recipe.text.pretrained)
         wanted = (recipe.neighbors, str(recipe.loss), str(recipe.weight), recipe.daa)
         model = (recipe.head.parts, str(recipe.scorer))
-        rows = (variant.rows, variant.share)
+        rows = (variant.rows, variant.share, variant.text)
         chosen = (inputs, words, model, *wanted, rows)
         if chosen not in seen:
             seen.add(chosen)
