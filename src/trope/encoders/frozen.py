@@ -59,5 +59,5 @@ def _mean(
     """Of the real parts; zeros where there is none."""
     if present is None:
         return values.mean(dim=1)
-    kept = values * present[:, :, None]
-    return kept.sum(dim=1) / present.sum(dim=1, keepdim=True).clamp(min=1)
+    shares = present.to(values.dtype) / present.sum(dim=1, keepdim=True).clamp(min=1)
+    return (shares[:, None] @ values)[:, 0]  # a product: no copy of all parts
