@@ -5,11 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import orjson
 import pytest
 
 from trope.errors import DataError, UsageError
 from trope.experiments import run
+from trope.experiments.complementary_overview.reasons import expected_share, needed_deviation
+from trope.weights.semantic import PAPER
+
+WEIGHTS = {"deviation": 0.1, "agreement": 0.5, "steadiness": 0.9}
 
 
 def pair(left: str, right: str, difference: float, verdict: str) -> dict[str, Any]:
@@ -21,7 +26,7 @@ def written(folder: Path, experiment: str, recalls: dict[str, float], *pairs: An
     folder.mkdir(parents=True)
     recipes = {
         name: {"both": {"value": v, "low": v - 0.02, "high": v + 0.02, "runs": [v], "spread": None}}
-        | {"weights": [{"ess": 0.5}, {"ess": 0.7}] if name == "diversity" else []}
+        | {"weights": [WEIGHTS | {"ess": ess} for ess in (0.5, 0.7)] if name == "diversity" else []}
         for name, v in recalls.items()
     }
     document = {
@@ -52,7 +57,7 @@ def test_a_column_for_each_data_set_and_the_claims_of_the_paper(tmp_path: Path) 
     written(tmp_path / "in" / "photos", "complementary", {"pvse": 0.6, "hal": 0.55})
     written(tmp_path / "in" / "other", "neighborhoods", {"pvse": 0.9})
     found = run("complementary-overview", tmp_path / "in", tmp_path / "out")
-    recalls, gains, controls, claims, shares = found.tables
+    recalls, gains, controls, claims, shares, reasons = found.tables
     assert recalls.columns == ["recipe", "news, sentence", "photos, sentence"]
     assert recalls.rows == [
         ["pvse", "0.400", "**0.600**"],
@@ -63,11 +68,34 @@ def test_a_column_for_each_data_set_and_the_claims_of_the_paper(tmp_path: Path) 
     assert controls.rows == [["diversity − uniform-lambda", "+0.1 (-0.9 to +1.1), equal", "–"]]
     assert ["diversity − amrani", "-2.0 (-3.0 to -1.0), worse", "–"] in claims.rows
     assert shares.rows == [["diversity", "0.600", "–"]]
+    assert [row[:6] for row in reasons.rows] == [
+        ["diversity", "news, sentence", "0.100", "0.50", "0.90", "0.6000"]
+    ]
     text = (tmp_path / "out" / "complementary-overview.md").read_text()
     assert "over all data sets: 1 better." in text
     assert "`diversity` before `amrani`: news, sentence worse (-2.0)." in text
     assert "`diversity` before `hal`: not measured." in text
     assert "40 pictures and 1 text of 9 components" in text
+
+
+@pytest.mark.parametrize(("deviation", "agreement"), [(0.02, 0.3), (0.05, 0.0), (0.005, 0.8)])
+def test_the_expected_share_is_that_of_the_papers_formula_on_normal_scores(
+    deviation: float, agreement: float
+) -> None:
+    random, batch = np.random.default_rng(0), 64
+    cut = [[1, agreement], [agreement, 1]]
+    scores = deviation * random.multivariate_normal([0, 0], cut, (2_000, batch)) + 0.4
+    shares = []
+    for one in scores:
+        grown = [np.exp(one[:, side]) for side in (0, 1)]
+        image, text = (PAPER * batch * some / some.sum() for some in grown)
+        raw = np.exp(np.abs(image - text))
+        shares.append(raw.sum() ** 2 / (batch * (raw**2).sum()))
+    lost = 1 - np.mean(shares)
+    assert 1 - expected_share(deviation, agreement) == pytest.approx(lost, rel=0.1)
+    assert needed_deviation(expected_share(deviation, agreement), agreement) == pytest.approx(
+        deviation
+    )
 
 
 def test_what_holds_no_such_experiment_is_refused(tmp_path: Path) -> None:

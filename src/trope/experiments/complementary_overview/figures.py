@@ -7,6 +7,7 @@ from typing import Any
 
 from trope.experiments.complementary import BASE, CLAIMED, EVEN
 from trope.experiments.complementary.study import PERMUTED
+from trope.experiments.complementary_overview.reasons import reasons
 from trope.experiments.runs.tables import NONE, gap, spans
 from trope.reports.plots import Panel
 from trope.reports.tables import Table
@@ -26,6 +27,7 @@ def tables(results: Results) -> tuple[Table, ...]:
         _gaps("Points gained over controls", columns, [p for p in pairs if is_control(p)]),
         _gaps("What the paper claims, left before right", columns, [*CLAIMED]),
         Table("Effective share of a batch", ["recipe", *columns], _shares(columns, names)),
+        reasons(columns),
     )
 
 
@@ -82,9 +84,10 @@ def _gap(found: Results, pair: Pair) -> str:
 
 
 def _shares(columns: Results, names: list[str]) -> list[list[str]]:
-    weighted = [n for n in names if any(found["ess"].get(n) for found in columns.values())]
-    return [[n, *(_share(found["ess"].get(n)) for found in columns.values())] for n in weighted]
+    weighted = [n for n in names if any(found["weights"].get(n) for found in columns.values())]
+    return [[n, *(_share(found, n) for found in columns.values())] for n in weighted]
 
 
-def _share(value: float | None) -> str:
+def _share(found: Results, name: str) -> str:
+    value = found["weights"].get(name, {}).get("ess")
     return NONE if value is None else f"{value:.3f}"

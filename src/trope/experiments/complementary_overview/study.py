@@ -61,11 +61,13 @@ def _column(results: Mapping[str, Any], encoder: str) -> dict[str, Any]:
         {"left": pair["left"], "right": pair["right"], "both": pair["both"]}
         for pair in found["comparisons"]
     ]
-    ess = {name: _ess(known["weights"]) for name, known in found["recipes"].items()}
+    weights = {name: _means(known["weights"]) for name, known in found["recipes"].items()}
     about = {key: results[key] for key in KEPT}
-    return about | {"encoder": encoder, "recipes": recalls, "comparisons": pairs, "ess": ess}
+    said = {"encoder": encoder, "recipes": recalls, "comparisons": pairs, "weights": weights}
+    return about | said
 
 
-def _ess(weights: list[Mapping[str, float]]) -> float | None:
-    each = [one["ess"] for one in weights if "ess" in one]
-    return sum(each) / len(each) if each else None
+def _means(weights: list[Mapping[str, float]]) -> dict[str, float]:
+    """What weights were like, over the seeds."""
+    each = {name: [one[name] for one in weights] for name in (weights[0] if weights else {})}
+    return {name: sum(some) / len(some) for name, some in each.items()}
