@@ -22,6 +22,7 @@ def page(results: Results) -> str:
     pairs = [pair for found in results["encoders"].values() for pair in found["comparisons"]]
     return text.format(
         **results,
+        asked=results["data"] + (f" ({settings['text']})" if settings["text"] else ""),
         made=made(results),
         command=command("complementary", results, plain(Complementary())),
         by_chance=results["chance"]["image_to_text"],

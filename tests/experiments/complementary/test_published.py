@@ -1,0 +1,34 @@
+"""The pages of the docs are what the commands write from the figures beside them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import orjson
+import pytest
+
+from trope.experiments.complementary.page import page
+from trope.experiments.complementary_overview.page import page as overview
+
+DOCS = Path(__file__).parents[3] / "docs" / "results" / "complementary"
+SETS = sorted(path.parent for path in DOCS.glob("*/results.json"))
+
+
+@pytest.mark.parametrize("folder", SETS, ids=lambda folder: folder.name)
+def test_the_page_of_a_data_set(folder: Path) -> None:
+    document = orjson.loads((folder / "results.json").read_bytes())
+    assert page(document) == (folder / "complementary.md").read_text(encoding="utf-8")
+    assert document["settings"]["split"] == "test"
+    assert (folder / "complementary.svg").is_file()
+
+
+def test_the_overview_is_made_of_these() -> None:
+    document = orjson.loads((DOCS / "results.json").read_bytes())
+    assert overview(document) == (DOCS / "complementary-overview.md").read_text(encoding="utf-8")
+    known = {folder.name: orjson.loads((folder / "results.json").read_bytes()) for folder in SETS}
+    commits = {
+        f"{name}, {encoder}": found["commits"]
+        for name, found in known.items()
+        for encoder in found["encoders"]
+    }
+    assert {name: found["commits"] for name, found in document["columns"].items()} == commits
