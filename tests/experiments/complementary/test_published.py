@@ -12,13 +12,14 @@ from trope.experiments.complementary_overview.page import page as overview
 
 DOCS = Path(__file__).parents[3] / "docs" / "results" / "complementary"
 SETS = sorted(path.parent for path in DOCS.glob("*/results.json"))
+CHOICE = DOCS.with_name("complementary-own")  # where our own weights were chosen
 
 
-@pytest.mark.parametrize("folder", SETS, ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", [*SETS, CHOICE], ids=lambda folder: folder.name)
 def test_the_page_of_a_data_set(folder: Path) -> None:
     document = orjson.loads((folder / "results.json").read_bytes())
     assert page(document) == (folder / "complementary.md").read_text(encoding="utf-8")
-    assert document["settings"]["split"] == "test"
+    assert document["settings"]["split"] == ("val" if folder == CHOICE else "test")
     assert (folder / "complementary.svg").is_file()
 
 

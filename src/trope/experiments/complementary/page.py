@@ -25,6 +25,7 @@ def page(results: Results) -> str:
         asked=results["data"] + (f" ({settings['text']})" if settings["text"] else ""),
         made=made(results),
         command=command("complementary", results, plain(Complementary())),
+        split=settings["split"],
         by_chance=results["chance"]["image_to_text"],
         others=results["ways"] - 1,
         least=points(settings["least"]),
