@@ -5,12 +5,13 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 from typing import IO, Any
 
+import numpy as np
 import orjson
 
 from trope.errors import DISK, UsageError, told
@@ -24,6 +25,7 @@ __all__ = [
     "refuse_unwritable",
     "replacing",
     "replacing_folder",
+    "write_array",
     "write_json",
 ]
 
@@ -53,6 +55,22 @@ def write_json(path: Path, document: object) -> None:
     """Write one JSON document, indented, whole or not at all."""
     with replacing(path) as handle:
         handle.write(orjson.dumps(document, option=JSON))
+
+
+def write_array(file: IO[bytes], values: np.ndarray) -> None:
+    """An array as `numpy.save` writes it, by the file's own `write`.
+
+    Given a file, numpy writes past it: of a full disk it then says nothing that names the reason,
+    or nothing at all, where only the last bytes are lost.
+    """
+    np.save(_Written(file.write), values, allow_pickle=False)  # type: ignore[arg-type]
+
+
+class _Written:
+    """What numpy does not take for a file."""
+
+    def __init__(self, write: Callable[[bytes], object]) -> None:
+        self.write = write
 
 
 @contextmanager
