@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import orjson
 import pytest
-from disks import room
 
+from disks import room
 from trope import files
 from trope.errors import TropeError, UsageError
 from trope.files import (

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from disks import room
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from safetensors.numpy import load_file
 
+from disks import room
 from trope.errors import DataError, TropeError, UsageError
 from trope.files import replacing
 from trope.neighbors import (

@@ -63,7 +63,7 @@ def write_array(file: IO[bytes], values: np.ndarray) -> None:
     Given a file, numpy writes past it: of a full disk it then says nothing that names the reason,
     or nothing at all, where only the last bytes are lost.
     """
-    np.save(_Written(file.write), values, allow_pickle=False)  # type: ignore[arg-type]
+    np.save(_Written(file.write), values, allow_pickle=False)
 
 
 class _Written:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from disks import room
 from index_samples import LOCAL, details, items, made
 
+from disks import room
 from trope import files
 from trope.errors import TropeError
 from trope.index import open_engine
