@@ -211,6 +211,7 @@ def test_batches_as_mteb_gives_them(pictured: Path) -> None:
     both = model.encode([{"text": ["apple"], "image": [Image.open(path)]}])
     summed = said[0] + shown[0]
     np.testing.assert_allclose(both[0], summed / np.linalg.norm(summed), atol=1e-5)
+    assert not model.encode([{"text": ["", "qwerty"]}])[0].any()  # like nothing, and no error
     assert model.similarity(said, said).shape == (3, 3)
     np.testing.assert_allclose(model.similarity_pairwise(said, said), 1, atol=1e-5)
 
