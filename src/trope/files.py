@@ -19,6 +19,7 @@ from trope.locks import locked
 
 __all__ = [
     "locked",
+    "partial_of",
     "place",
     "placed",
     "refuse_existing",
@@ -84,7 +85,7 @@ def replacing_folder(path: Path, *, fresh: bool = False) -> Iterator[Path]:
     """
     path = path.absolute()
     refuse_existing(path)
-    partial = path.with_name(f".{path.name}.partial")
+    partial = partial_of(path)
     with locked(partial, path):
         try:
             refuse_existing(path)  # another process may have finished while this one waited
@@ -98,6 +99,11 @@ def replacing_folder(path: Path, *, fresh: bool = False) -> Iterator[Path]:
             _discard(partial, keep=not fresh)
             raise
     _flush_folder(path.parent)
+
+
+def partial_of(path: Path) -> Path:
+    """Where a folder is until it appears under its own name."""
+    return path.absolute().with_name(f".{path.absolute().name}.partial")
 
 
 def refuse_existing(path: Path) -> None:

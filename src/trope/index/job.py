@@ -25,7 +25,14 @@ from trope.data.unusable import Unusable, unusable
 from trope.errors import DataError, UsageError
 from trope.evaluation.trained import refuse_broken, unfinished
 from trope.files import locked, refuse_existing
-from trope.index.building import appear, building, clear_building, refuse_made
+from trope.index.building import (
+    MADE,
+    appear,
+    building,
+    clear_building,
+    forget_begun,
+    refuse_made,
+)
 from trope.index.compared import kind_of
 from trope.index.encoding import Encoding, Side
 from trope.index.engine import Engine
@@ -75,7 +82,8 @@ def build(run: Path, pairs: Pairs, out: Path, settings: IndexSettings | None = N
     home = building(out)
     with locked(home):
         refuse_made(out, home)
-        folder = home / "index"
+        folder = home / MADE
+        forget_begun(out)
         bring(run, folder)
         state = _first_state(checkpoint, folder, _seen_from(out, pairs), settings)
         encoding = Encoding(checkpoint, pairs, folder / STAGED / _job(folder, pairs), state.details)
