@@ -121,11 +121,11 @@ class Embedder:
 
     def _tell(self, texts: list[str], vectors: Float32[np.ndarray, "n d"]) -> None:
         """Say which texts mean little, the first time that there are some."""
-        full = vectors.any(axis=1).tolist()
-        self._once(EMPTY, [t for t, there in zip(texts, full, strict=True) if not there], texts)
+        full = np.flatnonzero(vectors.any(axis=1))
+        empty = np.setdiff1d(np.arange(len(texts)), full)
+        self._once(EMPTY, [texts[i] for i in empty], texts)
         if STRANGE not in self._told:  # looking words up takes time
-            some = [text for text, there in zip(texts, full, strict=True) if there]
-            self._once(STRANGE, self.unknown(some), texts)
+            self._once(STRANGE, self.unknown([texts[i] for i in full]), texts)
 
     def _once(self, what: str, some: list[str], texts: list[str]) -> None:
         if some and what not in self._told:
