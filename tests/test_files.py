@@ -18,6 +18,7 @@ import numpy as np
 import orjson
 import pytest
 
+from disks import room
 from trope import files
 from trope.errors import TropeError, UsageError
 from trope.files import (
@@ -27,6 +28,7 @@ from trope.files import (
     refuse_unwritable,
     replacing,
     replacing_folder,
+    write_array,
     write_json,
 )
 
@@ -106,6 +108,22 @@ class TestReplacing:
             fail_inside(replacing(target), OSError(code, os.strerror(code)))
         assert caught.value.exit_code == 1
         assert list(tmp_path.iterdir()) == []
+
+    @pytest.mark.parametrize("lost", [1, 100, 5_000, 60_000])
+    def test_no_array_is_short(self, tmp_path: Path, lost: int) -> None:
+        """Not by its last bytes either, which numpy's own writing loses without a word."""
+        values = np.arange(20_000, dtype=np.float32)
+        with replacing(tmp_path / "whole") as file:
+            write_array(file, values)
+        assert np.array_equal(np.load(tmp_path / "whole"), values)
+        size = (tmp_path / "whole").stat().st_size
+        with (
+            pytest.raises(TropeError, match=r"short: cannot be written \(File too large\)"),
+            room(size - lost),
+            replacing(tmp_path / "short") as file,
+        ):
+            write_array(file, values)
+        assert [path.name for path in tmp_path.iterdir()] == ["whole"]
 
     def test_other_errors_of_the_block_pass_through(self, tmp_path: Path) -> None:
         with pytest.raises(FileNotFoundError, match="elsewhere"), replacing(tmp_path / "a"):

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from safetensors.numpy import load_file
 
-from trope.errors import DataError, UsageError
+from disks import room
+from trope.errors import DataError, TropeError, UsageError
 from trope.files import replacing
 from trope.neighbors import (
     Graph,
@@ -280,6 +281,15 @@ def test_saved_and_mapped(tmp_path: Path) -> None:
     public = load_file(tmp_path / "t.safetensors")
     assert np.array_equal(public["ids"], table.ids)
     assert np.array_equal(public["distances"], table.distances)
+
+
+def test_no_table_is_short(tmp_path: Path) -> None:
+    table = neighbors(clustered(100), Search(7))
+    table.save(tmp_path / "whole")
+    size = (tmp_path / "whole").stat().st_size
+    with pytest.raises(TropeError, match="short: cannot be written"), room(size - 1):
+        table.save(tmp_path / "short")
+    assert not (tmp_path / "short").exists()
 
 
 def test_refused_for_other_vectors(tmp_path: Path) -> None:

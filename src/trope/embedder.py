@@ -25,6 +25,7 @@ from trope.encoders.fresh import Fresh
 from trope.encoders.joining import join
 from trope.encoders.plan import WORDS
 from trope.errors import UsageError
+from trope.runtime import remark
 from trope.views import Encoded
 
 Pixels: TypeAlias = Shaped[np.ndarray, "..."]  # bytes, height by width by 3; others are refused
@@ -32,6 +33,8 @@ Picture: TypeAlias = Path | bytes | Image.Image | Pixels
 Item: TypeAlias = str | Picture
 
 BATCH = 64
+EMPTY = "texts without a word in them: {}; their vectors are zeros, which are like nothing"
+STRANGE = "texts of which the model knows no word: {}; their vectors mean little"
 
 
 class Embedder:
@@ -42,6 +45,7 @@ class Embedder:
 
     def __init__(self, model: Checkpoint | str | Path) -> None:
         self.checkpoint = model if isinstance(model, Checkpoint) else load_model(Path(model))
+        self._told: set[str] = set()
 
     @property
     def size(self) -> int:
@@ -49,7 +53,7 @@ class Embedder:
         return self.checkpoint.plan.width
 
     def texts(self, texts: Sequence[str], batch: int = BATCH, *, parts: bool = False) -> Encoded:
-        """Where the model puts texts; one without a known word is all zeros.
+        """Where the model puts texts; one without a word in it is all zeros.
 
         With `parts`, what it compares them by too, where that is their parts.
         """
@@ -89,6 +93,9 @@ class Embedder:
     ) -> Any:
         """Vectors of texts and pictures in any order, each of length one; of one item, its own.
 
+        A text without a word in it has a vector of zeros, which is like nothing; that there are
+        such, or texts of unknown words alone, is said once.
+
         Other arguments of `sentence-transformers` (progress bars, devices, prompts) change nothing.
         """
         sentences = _unpacked(sentences)
@@ -103,6 +110,7 @@ class Embedder:
                 some: Any = [items[i] for i in places]
                 method: Callable[..., Encoded] = made
                 found[places] = method(some, batch_size).mean.numpy()
+        self._tell([str(items[i]) for i in said], found[said])
         return torch.from_numpy(found) if convert_to_tensor else found
 
     def similarity(
@@ -110,6 +118,19 @@ class Embedder:
     ) -> Float32[np.ndarray, "n m"]:
         """Cosines of vectors that `encode` gave."""
         return np.asarray(one @ other.T)
+
+    def _tell(self, texts: list[str], vectors: Float32[np.ndarray, "n d"]) -> None:
+        """Say which texts mean little, the first time that there are some."""
+        full = np.flatnonzero(vectors.any(axis=1))
+        empty = np.setdiff1d(np.arange(len(texts)), full)
+        self._once(EMPTY, [texts[i] for i in empty], texts)
+        if STRANGE not in self._told:  # looking words up takes time
+            self._once(STRANGE, self.unknown([texts[i] for i in full]), texts)
+
+    def _once(self, what: str, some: list[str], texts: list[str]) -> None:
+        if some and what not in self._told:
+            self._told.add(what)
+            remark(what.format(f"{len(some):,} of {len(texts):,}, the first {some[0]!r:.60}"))
 
     @cached_property
     def pixels(self) -> int:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 from typing import IO, Any
 
+import numpy as np
 import orjson
 
 from trope.errors import DISK, UsageError, told
@@ -18,12 +19,14 @@ from trope.locks import locked
 
 __all__ = [
     "locked",
+    "partial_of",
     "place",
     "placed",
     "refuse_existing",
     "refuse_unwritable",
     "replacing",
     "replacing_folder",
+    "write_array",
     "write_json",
 ]
 
@@ -55,6 +58,22 @@ def write_json(path: Path, document: object) -> None:
         handle.write(orjson.dumps(document, option=JSON))
 
 
+def write_array(file: IO[bytes], values: np.ndarray) -> None:
+    """An array as `numpy.save` writes it, by the file's own `write`.
+
+    Given a file, numpy writes past it: of a full disk it then says nothing that names the reason,
+    or nothing at all, where only the last bytes are lost.
+    """
+    np.save(_Written(file.write), values, allow_pickle=False)
+
+
+class _Written:
+    """What numpy does not take for a file."""
+
+    def __init__(self, write: Callable[[bytes], object]) -> None:
+        self.write = write
+
+
 @contextmanager
 def replacing_folder(path: Path, *, fresh: bool = False) -> Iterator[Path]:
     """A folder that appears under the name `path` only when the block ends without an error.
@@ -66,7 +85,7 @@ def replacing_folder(path: Path, *, fresh: bool = False) -> Iterator[Path]:
     """
     path = path.absolute()
     refuse_existing(path)
-    partial = path.with_name(f".{path.name}.partial")
+    partial = partial_of(path)
     with locked(partial, path):
         try:
             refuse_existing(path)  # another process may have finished while this one waited
@@ -80,6 +99,11 @@ def replacing_folder(path: Path, *, fresh: bool = False) -> Iterator[Path]:
             _discard(partial, keep=not fresh)
             raise
     _flush_folder(path.parent)
+
+
+def partial_of(path: Path) -> Path:
+    """Where a folder is until it appears under its own name."""
+    return path.absolute().with_name(f".{path.absolute().name}.partial")
 
 
 def refuse_existing(path: Path) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from trope.errors import told
+from trope.errors import UsageError, told
 
 NAME = ".lock"
 VANISHED = 1_000  # times that a folder may be gone at once after it was made
@@ -23,16 +23,19 @@ GONE = frozenset([errno.ENOENT, errno.ESTALE])  # taken away while we waited, he
 
 
 @contextmanager
-def locked(folder: Path, named: Path | None = None, *, beside: bool = False) -> Iterator[None]:
+def locked(
+    folder: Path, named: Path | None = None, *, beside: bool = False, busy: str = ""
+) -> Iterator[None]:
     """Hold a folder for this process alone; a second one waits, and any death frees it.
 
-    `named` is what it is called where it cannot be made. With `beside` the folder may be moved or
+    `named` is what it is called where it cannot be made. With `busy`, which says what is going on
+    there, a second one does not wait but is refused. With `beside` the folder may be moved or
     taken away meanwhile; one whose name begins with a dot, as those of work in progress do, always.
     """
     whole = folder.resolve()
     beside = beside or whole.name.startswith(".")
     path = whole.parent / f".{whole.name.lstrip('.')}{NAME}" if beside else whole / NAME
-    handle = _held(path, named or folder)
+    handle = _held(path, named or folder, busy)
     try:
         with told(named or folder):
             whole.mkdir(exist_ok=True)
@@ -44,23 +47,26 @@ def locked(folder: Path, named: Path | None = None, *, beside: bool = False) -> 
         os.close(handle)
 
 
-def _held(path: Path, named: Path) -> int:
+def _held(path: Path, named: Path, busy: str) -> int:
     """A handle on the file that bears this name once the lock is ours: it may have been moved."""
     while True:
         with told(named):
             handle = _opened(path)
             try:
-                if _ours(handle, path):
+                if _ours(handle, path, fcntl.LOCK_NB if busy else 0):
                     return handle
+            except BlockingIOError:
+                os.close(handle)
+                raise UsageError(f"{named}: {busy}") from None
             except BaseException:
                 os.close(handle)
                 raise
             os.close(handle)
 
 
-def _ours(handle: int, path: Path) -> bool:
+def _ours(handle: int, path: Path, how: int) -> bool:
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        fcntl.flock(handle, fcntl.LOCK_EX | how)
         return os.path.samestat(os.fstat(handle), path.stat())
     except OSError as error:
         if error.errno not in GONE:

@@ -260,7 +260,8 @@ def test_a_cache_that_cannot_be_written_names_the_setting(
 def test_nothing_usable_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "a.png").write_bytes(b"rubbish")
-    with pytest.raises(DataError, match=r"no row has a picture that can be used \(row 1: cannot"):
+    first = r"row '0' \(line 1\), a.png: cannot be decoded"
+    with pytest.raises(DataError, match=rf"no row has a picture that can be used \({first}"):
         features(data_set(tmp_path / "data", ["a.png"]), Fake(), workers=0)
     with pytest.raises(DataError, match=r"no row has a picture that can be used$"):
         features(data_set(tmp_path / "texts", [None]), Fake(), workers=0)

@@ -125,3 +125,27 @@ def test_arrays_that_are_no_pictures(model: Embedder, wrong: np.ndarray, told: s
 def test_arrays_of_numbers_are_refused(model: Embedder) -> None:
     with pytest.raises(UsageError, match="a picture is a path, bytes or Pillow's image"):
         model.encode(np.arange(3))
+
+
+def test_texts_without_content_are_told_once(
+    pictured: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = Embedder(pictured / "run")
+    found = model.encode(["apple", "", "\u200b", "qwerty"])
+    assert found.any(axis=1).tolist() == [True, False, False, True]
+    told = capsys.readouterr().err
+    assert "texts without a word in them: 2 of 4, the first ''; their vectors are zeros" in told
+    assert "texts of which the model knows no word: 1 of 4, the first 'qwerty'; their" in told
+    assert told.count("\n") == 2
+    model.encode("")
+    model.encode(["?", "qwerty"])
+    assert capsys.readouterr().err == ""
+    Embedder(pictured / "run").encode("!")
+    assert "texts without a word in them: 1 of 1, the first '!'" in capsys.readouterr().err
+
+
+def test_nothing_is_told_of_texts_and_pictures_with_content(
+    model: Embedder, picture: Image.Image, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model.encode(["apple", picture, "snow"])
+    assert capsys.readouterr().err == ""

@@ -32,6 +32,7 @@ from trope.errors import TropeError, UsageError
 from trope.export import export_onnx, export_vectors, fetch, publish, repository, write_repository
 from trope.export.dense import dense
 from trope.export.mteb import MtebModel
+from trope.export.prepare import Exported
 from trope.search import Index
 
 
@@ -106,7 +107,8 @@ def test_onnx_gives_the_same_numbers(home: Path, tmp_path: Path, recipe: str) ->
     import onnxruntime
 
     files = export_onnx(home / recipe, tmp_path / "onnx")
-    assert [f.name for f in files] == ["image.onnx", "inputs.json", "text.onnx", "vocabulary.json"]
+    names = ["README.md", "image.onnx", "inputs.json", "prepare.py", "text.onnx", "vocabulary.json"]
+    assert [f.name for f in files] == names
     session = onnxruntime.InferenceSession(str(tmp_path / "onnx" / "text.onnx"))
     words = json.loads((tmp_path / "onnx" / "vocabulary.json").read_text())["words"]
     model = Embedder(home / recipe)
@@ -130,7 +132,8 @@ def test_onnx_of_networks_that_were_trained_along(tmp_path: Path) -> None:
     model = plan.model(0).eval()
     save_model(tmp_path / "model.safetensors", model, plan, {})
     files = export_onnx(tmp_path / "model.safetensors", tmp_path / "onnx")
-    assert [f.name for f in files] == ["image.onnx", "inputs.json", "text.onnx", "tokenizer"]
+    names = ["README.md", "image.onnx", "inputs.json", "prepare.py", "text.onnx", "tokenizer"]
+    assert [f.name for f in files] == names
     embedder = Embedder(Checkpoint(model, plan, {}))
     said = ["justice is blind", "snow"]
     ids, lengths = next(Fresh(plan).texts(said).batches([np.arange(2)], None))
@@ -144,6 +147,11 @@ def test_onnx_of_networks_that_were_trained_along(tmp_path: Path) -> None:
         mean, points = session.run(None, fed)
         np.testing.assert_allclose(mean, wanted.mean.numpy(), atol=1e-4)
         np.testing.assert_allclose(points, wanted.points, atol=1e-4)
+    shown[0].save(tmp_path / "0.png")
+    alone = Exported(tmp_path / "onnx")
+    np.testing.assert_allclose(alone.texts(said), embedder.texts(said).mean, atol=1e-4)
+    wanted = embedder.images([tmp_path / "0.png"])
+    np.testing.assert_allclose(alone.images([tmp_path / "0.png"]), wanted.mean, atol=1e-4)
 
 
 def test_towers_without_a_form_in_onnx_are_refused(
@@ -203,6 +211,7 @@ def test_batches_as_mteb_gives_them(pictured: Path) -> None:
     both = model.encode([{"text": ["apple"], "image": [Image.open(path)]}])
     summed = said[0] + shown[0]
     np.testing.assert_allclose(both[0], summed / np.linalg.norm(summed), atol=1e-5)
+    assert not model.encode([{"text": ["", "qwerty"]}])[0].any()  # like nothing, and no error
     assert model.similarity(said, said).shape == (3, 3)
     np.testing.assert_allclose(model.similarity_pairwise(said, said), 1, atol=1e-5)
 

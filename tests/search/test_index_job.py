@@ -74,8 +74,8 @@ def test_broken_pictures_and_empty_texts_are_told_and_left_out(
     rows(data, *lines)
     done = build(pictured / "run", trope.open(data), tmp_path / "index")
     assert (done.images, done.texts, done.empty) == (39, 39, 1)
-    assert [row for row, _ in done.failed] == ["line 4"]
-    assert "cannot be decoded" in done.failed[0][1]
+    assert [(bad.row, bad.image) for bad in done.failed] == [("r3", "3.png")]
+    assert "cannot be decoded" in done.failed[0].reason
     index = open_index(tmp_path / "index")
     assert "r3" not in found(index, "apple", "image")
     assert "r5" not in found(index, "apple", "text")
@@ -212,4 +212,4 @@ def test_pictures_decoded_late_may_be_broken_too(tmp_path: Path, pictured: Path)
     save_model(tmp_path / MODEL, plan.model(0), plan, about)
     (data / "3.png").write_bytes(b"broken")
     done = build(tmp_path / MODEL, trope.open(data), tmp_path / "index")
-    assert (done.images, [row for row, _ in done.failed]) == (39, ["line 4"])
+    assert (done.images, [bad.row for bad in done.failed]) == (39, ["r3"])

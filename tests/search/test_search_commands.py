@@ -49,6 +49,11 @@ def test_an_index_is_made_searched_changed_and_verified(
     assert "all as written" in capsys.readouterr().out
     assert run("search", index, "apple", "--where", "split = 'nowhere'") == 0
     assert "no item passes the filter" in capsys.readouterr().out
+    for empty in ("", " "):
+        assert run("search", index, "apple", "--where", empty) == 2
+        told = capsys.readouterr()
+        assert told.out == ""
+        assert 'where: is empty; write a filter such as "year >= 2020", or leave it' in told.err
 
 
 def test_ids_with_commas_can_be_removed(

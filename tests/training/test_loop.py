@@ -216,7 +216,7 @@ def test_pictures_that_cannot_be_decoded_are_left_out_before_training(
     train("angular", data, tmp_path / "run", sets=TUNED)
     told = capsys.readouterr().err
     assert "training on 9 pairs in batches of 4, validating on 5" in told
-    assert "pictures left out: 2, the first row 3: cannot be decoded" in told
+    assert "pictures left out: 2, the first row 'r2' (line 3), 2.jpg: cannot be decoded" in told
 
 
 def test_where_no_picture_can_be_decoded_it_is_refused(

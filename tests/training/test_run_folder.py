@@ -25,6 +25,7 @@ from trope.checkpoints import read_tensors
 from trope.data.pairs import Pairs
 from trope.errors import DataError, TropeError, UsageError
 from trope.evaluation.runs import open_run
+from trope.files import locked
 from trope.training import loop, train
 from trope.training.folder import held
 from trope.training.state import Progress, load_state, save_state
@@ -49,7 +50,7 @@ def names(folder: Path) -> set[str]:
 
 def test_what_is_in_the_folder(pairs: Pairs, tmp_path: Path) -> None:
     train("angular", pairs, tmp_path / "run", sets=SHORT, quiet=True)
-    expected = {"config.toml", "run.json", "splits.parquet", "metrics.jsonl"}
+    expected = {".lock", "config.toml", "run.json", "splits.parquet", "metrics.jsonl"}
     assert names(tmp_path / "run") == expected | {"model.safetensors", "state.safetensors"}
     assert names(tmp_path) & {".run.partial"} == set()
 
@@ -229,6 +230,14 @@ def test_two_processes_do_not_write_the_same_run(pairs: Pairs, tmp_path: Path) -
     with held(out), pytest.raises(UsageError, match="another process trains there"):
         train("angular", pairs, out, sets=SHORT, resume=True, quiet=True)
     train("angular", pairs, out, sets=SHORT, resume=True, quiet=True)
+
+
+def test_a_run_is_held_as_every_other_folder_is(pairs: Pairs, tmp_path: Path) -> None:
+    """By a file that disks of other machines pass a lock on to: who trains is seen from there."""
+    out = tmp_path / "run"
+    train("angular", pairs, out, sets=SHORT, quiet=True)
+    with locked(out), pytest.raises(UsageError, match="run: another process trains there just now"):
+        train("angular", pairs, out, sets=SHORT, resume=True, quiet=True)
 
 
 @pytest.mark.parametrize("raised", ["training.epochs=5", "training.stop=20"])

@@ -77,6 +77,13 @@ def test_facets_filter(client: TestClient, chosen: str, passes: object, words: s
     assert found["total"] == len(found["hits"]) > 0
 
 
+@pytest.mark.parametrize("empty", ["", " "])
+def test_a_filter_left_empty_in_the_form_is_none(client: TestClient, empty: str) -> None:
+    found = client.get(f"{API}/search", params={"q": "rain", "where": empty, "k": 50}).json()
+    plain = client.get(f"{API}/search", params={"q": "rain", "k": 50}).json()
+    assert found["total"] == plain["total"] == len(found["hits"])
+
+
 def test_facets_of_columns_all_count_and_values_of_one_are_alternatives(
     client: TestClient,
 ) -> None:

@@ -154,8 +154,8 @@ def _verified(out: Path) -> dict[str, object]:
 def _reported(done: Indexed) -> dict[str, object]:
     for text in done.remarks:
         remark(text)
-    for place, why in done.failed[:TOLD]:
-        remark(f"{place}: not indexed ({why})")
+    for row in done.failed[:TOLD]:
+        remark(f"not indexed: {row}")
     if len(done.failed) > TOLD:
         remark(f"… and {len(done.failed) - TOLD:,} more rows whose picture cannot be used")
     return done.document()

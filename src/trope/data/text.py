@@ -16,7 +16,15 @@ import regex
 from trope.data.sentences import first_sentences
 from trope.errors import UsageError
 
-__all__ = ["TextPreparation", "clean", "first_sentences", "listed", "prepare", "tokenize"]
+__all__ = [
+    "PATTERNS",
+    "TextPreparation",
+    "clean",
+    "first_sentences",
+    "listed",
+    "prepare",
+    "tokenize",
+]
 
 Several = TypeVar("Several", bound="Iterable[object]")
 
@@ -180,6 +188,18 @@ _EMOJI = (
 )
 _TOKEN = regex.compile(rf"{_EMOJI}|{_CLUSTER}|{_WORD}", regex.V1)
 _ATTACHED = regex.compile(r"[\p{M}\u200c\u200d\u0e33\u0eb3\p{Emoji_Modifier}]|(?<=\u200d).")
+
+# By name, for programs that prepare texts without this one.
+PATTERNS = {
+    "block": _BLOCK,
+    "tag": _TAG,
+    "entity": _ENTITY,
+    "link": _LINK,
+    "junk": _JUNK,
+    "joiners": _JOINERS,
+    "token": _TOKEN,
+    "attached": _ATTACHED,
+}
 
 
 def _cut(text: str, length: int) -> str:

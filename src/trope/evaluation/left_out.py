@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -11,6 +10,7 @@ from jaxtyping import Int
 
 from trope.data.identity import codes, same_text
 from trope.data.pairs import Pairs
+from trope.data.unusable import unusable
 from trope.evaluation.gallery import rows_of
 from trope.wording import counted
 
@@ -44,8 +44,7 @@ def left_out(
 
 def _first(pairs: Pairs, rows: Int[np.ndarray, " some"], failed: Mapping[int, str]) -> str:
     first = int(rows[0])
-    why = re.sub(r"^row \d+: ", "", failed.get(first, ""))
-    name = pairs.column("image")[first].as_py() if why else None
-    file = f", {name}" if name and name not in why else ""
-    place = f"row '{pairs.ids[first]}' ({pairs.place(first)}){file}"
-    return ("the first is " if len(rows) > 1 else "") + place + (f": {why}" if why else "")
+    told = f"row '{pairs.ids[first]}' ({pairs.place(first)})"
+    if first in failed:
+        told = str(unusable(pairs, first, failed[first]))
+    return f"the first is {told}" if len(rows) > 1 else told

@@ -102,6 +102,19 @@ class Seen(nn.Module):
         return cells.mean(dim=1), parts, torch.ones_like(parts[:, :, 0], dtype=torch.bool)
 
 
+class Looked(nn.Module):
+    """A backbone that was not trained along: features of pictures, as the cache keeps them."""
+
+    def __init__(self, encoder: Tuned, parts: bool) -> None:
+        super().__init__()
+        self.seen, self.parts = Seen(encoder), parts
+
+    def forward(self, pixels: Tensor) -> Tensor:
+        """Features of pictures given as 8-bit RGB values."""
+        found: Content = self.seen(pixels)
+        return found[1].half().float() if self.parts else found[0]
+
+
 class Read(nn.Module):
     """A sentence encoder that was trained along, on pieces of words."""
 

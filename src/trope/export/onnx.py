@@ -4,55 +4,40 @@
 of words and lengths (a sentence encoder that was trained along; `tokenizer` has them), or features
 of a sentence encoder. `image.onnx` takes features of the backbone, or pixels where it was trained
 along.
-Both give `mean` and, of several senses, `points`. `vocabulary.json` has the words in order, and
-`inputs.json` says how texts and pictures are prepared.
+Both give `mean` and, of several senses, `points`. Where the backbone is the default one,
+`backbone.onnx` makes features of pixels. `inputs.json` says to programs how texts and pictures are
+prepared, `README.md` to people; `prepare.py` does it by what lies beside it alone.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
-from trope import config
 from trope.checkpoints import Checkpoint, load_model
 from trope.data.vocabulary import Vocabulary
+from trope.encoders import encode
 from trope.encoders.fresh import Fresh
 from trope.encoders.model import Tower
-from trope.errors import MissingExtra, TropeError, UsageError
-from trope.export.dense import Dense, dense
+from trope.encoders.tuned import Tuned
+from trope.errors import MissingExtra, TropeError
+from trope.export import prepare
+from trope.export.dense import Looked, dense
+from trope.export.graphs import Example, ran, refused, write
+from trope.export.inputs import BACKBONE, TOKENIZER, WORDS, described
+from trope.export.readme import readme
+from trope.features.backbones import backbone
+from trope.features.backbones.efficientnet import EfficientNetLite0
 from trope.features.sentences import sentence_encoder
-from trope.files import replacing_folder, write_json
+from trope.files import replacing, replacing_folder, write_json
 
-OPSET = 18
 CLOSE = 1e-4  # how far an output may be from the model's
-WORDS = 9  # of the longest text that is tried
+LONGEST = 9  # words of the longest text that is tried
 PIECES = 1_000  # of those that a sentence encoder knows, the first
-
-
-@dataclass(frozen=True)
-class Example:
-    """What a tower takes, by name, and which of its sizes may change."""
-
-    inputs: Mapping[str, Tensor]
-    sizes: Mapping[str, Mapping[int, str]]
-
-    def tried(self) -> Iterator[Mapping[str, Tensor]]:
-        """All of it, a batch of another size, and one of shorter texts."""
-        for items in (slice(None), slice(2), slice(1, None)):
-            some = {name: value[items] for name, value in self.inputs.items()}
-            if "lengths" in some:
-                some["ids"] = some["ids"][:, : max(1, int(some["lengths"].max()))]
-            yield some
 
 
 def export_onnx(run: Path, out: Path) -> list[Path]:
@@ -64,20 +49,56 @@ def export_onnx(run: Path, out: Path) -> list[Path]:
     plan = checkpoint.plan
     sides = {"text": _text(checkpoint), "image": _image(checkpoint)}
     with replacing_folder(out, fresh=True) as folder:
+        outputs = ["mean"] if plan.head.senses == 1 else ["mean", "points"]
         for side, example in sides.items():
             tower = getattr(checkpoint.model, side)
             made = dense(tower, side, plan.head.senses)
-            with _refused(side):
-                _write(folder / f"{side}.onnx", made, example, plan.head.senses)
+            with refused(side):
+                write(folder / f"{side}.onnx", made, example, outputs)
             _refuse_other_numbers(folder / f"{side}.onnx", tower, example)
         if plan.text.encoder == "gru":
-            Vocabulary(plan.words).save(folder / "vocabulary.json")
+            Vocabulary(plan.words).save(folder / WORDS)
         if plan.text.encoder == "sentence-tuned":
             network = sentence_encoder(plan.text.model).network
-            network.tokenizer.save_pretrained(str(folder / "tokenizer"))
-        about = {"image": config.plain(plan.image), "text": config.plain(plan.text)}
-        write_json(folder / "inputs.json", about | {"head": config.plain(plan.head)})
+            network.tokenizer.save_pretrained(str(folder / TOKENIZER))
+        network = _network(checkpoint)
+        if network is not None and plan.image.encoder == "frozen":
+            _write_backbone(folder, checkpoint, network)
+        about = described(plan, network)
+        write_json(folder / "inputs.json", about)
+        with replacing(folder / "README.md", "w") as file:
+            file.write(readme(plan, about["inputs"]))
+        with replacing(folder / "prepare.py") as file:
+            file.write(Path(prepare.__file__).read_bytes())
     return sorted(out.iterdir())
+
+
+def _network(checkpoint: Checkpoint) -> Tuned | None:
+    """What takes pixels: the network that was trained along, or the default backbone."""
+    plan = checkpoint.plan
+    if plan.image.encoder == "tuned":
+        found: Any = checkpoint.model.image.encoder
+        assert isinstance(found, Tuned)
+        return found
+    if isinstance(backbone(plan.image.backbone), EfficientNetLite0):
+        return Tuned(plan.image.backbone, 0.0, plan.image.grid).eval()
+    return None
+
+
+def _write_backbone(folder: Path, checkpoint: Checkpoint, network: Tuned) -> None:
+    """A frozen backbone, compared by the vectors that the image tower makes of its features."""
+    plan = checkpoint.plan
+    fresh, example = Fresh(plan), _pixels(network.size)
+    with refused("backbone"):
+        write(folder / BACKBONE, Looked(network, plan.parts), example, ["features"])
+    for some in example.tried():
+        (features,) = ran(folder / BACKBONE, some)
+        (mean, *_) = ran(folder / "image.onnx", {"features": torch.from_numpy(features)})
+        count = len(features)
+        fed = fresh.images(some["pixels"].numpy())
+        wanted = encode(checkpoint.model.image, fed, np.arange(count)).mean
+        if not np.allclose(mean, wanted.numpy(), atol=CLOSE):
+            raise TropeError(f"{BACKBONE}: gives other numbers than the model; not written")
 
 
 def _text(checkpoint: Checkpoint) -> Example:
@@ -87,9 +108,10 @@ def _text(checkpoint: Checkpoint) -> Example:
         return _features(plan.text_size, plan.head.senses > 1, masked=True)
     tuned = plan.text.encoder == "sentence-tuned"
     known = PIECES if tuned else max(len(plan.words), 2)
-    lengths = torch.tensor([WORDS, 2, 3, 4] if tuned else [WORDS, 1, 0, 4])  # pieces mark both ends
-    ids = torch.randint(1, known, (4, WORDS), generator=_numbers())
-    ids = ids * (torch.arange(WORDS) < lengths[:, None])
+    shorter = [2, 3, 4] if tuned else [1, 0, 4]  # pieces mark both ends
+    lengths = torch.tensor([LONGEST, *shorter])
+    ids = torch.randint(1, known, (4, LONGEST), generator=_numbers())
+    ids = ids * (torch.arange(LONGEST) < lengths[:, None])
     sizes = {"ids": {0: "texts", 1: "words"}, "lengths": {0: "texts"}}
     return Example({"ids": ids, "lengths": lengths}, sizes)
 
@@ -98,7 +120,10 @@ def _image(checkpoint: Checkpoint) -> Example:
     plan = checkpoint.plan
     if plan.image.encoder == "frozen":
         return _features(plan.image_size, plan.head.senses > 1, masked=False)
-    size = Fresh(plan).image_size
+    return _pixels(Fresh(plan).image_size)
+
+
+def _pixels(size: int) -> Example:
     pixels = torch.randint(0, 256, (2, size, size, 3), dtype=torch.uint8, generator=_numbers())
     return Example({"pixels": pixels}, {"pixels": {0: "images"}})
 
@@ -115,39 +140,10 @@ def _features(size: int, parts: bool, masked: bool) -> Example:
     return Example(inputs, {"features": several, "present": several})
 
 
-def _write(path: Path, made: Dense, example: Example, senses: int) -> None:
-    outputs = ["mean"] if senses == 1 else ["mean", "points"]
-    with warnings.catch_warnings(), torch.no_grad():
-        warnings.simplefilter("ignore")  # what the exporter has to say about its own future
-        torch.onnx.export(
-            made,
-            tuple(example.inputs.values()),
-            str(path),
-            input_names=list(example.inputs),
-            output_names=outputs,
-            dynamic_axes={k: dict(v) for k, v in example.sizes.items()}
-            | {name: {0: "items"} for name in outputs},
-            opset_version=OPSET,
-            dynamo=False,
-        )
-
-
-@contextmanager
-def _refused(side: str) -> Iterator[None]:
-    """What the exporter cannot do, as one line; it raises what its parts stumble on."""
-    try:
-        yield
-    except Exception as error:
-        why = (str(error).strip() or type(error).__name__).splitlines()[0][:200]
-        raise UsageError(f"export: the {side} tower has no form in ONNX ({why})") from None
-
-
 def _refuse_other_numbers(path: Path, tower: Tower, example: Example) -> None:
     """A file that does not give what the model gives is of no use to anybody."""
-    runtime: Any = import_module("onnxruntime")
-    session = runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     for some in example.tried():
-        found = session.run(None, {name: value.numpy() for name, value in some.items()})
+        found = ran(path, some)
         with torch.no_grad():
             wanted = tower(*some.values())
         for one, other in zip(found, wanted, strict=False):

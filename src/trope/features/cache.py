@@ -19,6 +19,7 @@ from trope.data import images
 from trope.data.digests import Digests, cache_written, digest, distinct, image_digests
 from trope.data.loading import ImageBatches
 from trope.data.pairs import Pairs
+from trope.data.unusable import unusable
 from trope.errors import DataError, UsageError, suggestion
 from trope.features import backbones, failures, kinds, shards
 from trope.features.kinds import GRID, KINDS, Backbone, Kind
@@ -241,7 +242,7 @@ def _table(
 ) -> FeatureTable:
     good = found.part >= 0
     if not good.any():
-        why = f" ({failed[0][1]})" if failed else ""
+        why = f" ({unusable(pairs, *failed[0])})" if failed else ""
         raise NoPictures(f"{pairs.source}: no row has a picture that can be used{why}", failed)
     position = np.where(good, np.cumsum(good) - 1, -1)
     of_row = np.full(len(pairs), -1)

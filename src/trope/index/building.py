@@ -1,4 +1,8 @@
-"""The folder in which an index is made until it is complete; it goes when the index appears."""
+"""The folder in which an index is made until it is complete; it goes when the index appears.
+
+Until then its `index.json` is in that folder, or where it is about to appear: what it names on a
+server is nobody's, once the process is gone that has begun it.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,11 @@ import shutil
 from pathlib import Path
 
 from trope.errors import UsageError
-from trope.files import locked, refuse_existing, replacing_folder
+from trope.files import locked, partial_of, refuse_existing, replacing_folder
 from trope.index.folder import FILE
+from trope.index.opening import forget
+
+MADE = "index"  # below the folder in which it is made
 
 
 def clear_building(folder: Path) -> None:
@@ -15,7 +22,14 @@ def clear_building(folder: Path) -> None:
     home = building(folder)
     if home.exists() and (folder / FILE).exists():
         with locked(home):
+            forget_begun(folder)
             shutil.rmtree(home)
+
+
+def forget_begun(out: Path) -> None:
+    """Take away what a server holds for an index that never appeared. Needs the lock."""
+    for begun in (building(out) / MADE, partial_of(out)):
+        forget(begun)
 
 
 def building(out: Path) -> Path:
@@ -35,7 +49,13 @@ def refuse_made(out: Path, home: Path) -> None:
 
 def appear(folder: Path, out: Path, staged: str) -> None:
     """Under its own name in one step, without the blocks `staged` it was made from."""
-    with replacing_folder(out, fresh=True) as partial:
-        for path in folder.iterdir():
-            if path.name != staged:
-                path.rename(partial / path.name)
+    state = (folder / FILE).read_bytes()
+    try:
+        with replacing_folder(out, fresh=True) as partial:
+            for path in folder.iterdir():
+                if path.name != staged:
+                    path.rename(partial / path.name)
+    except BaseException:
+        if not (out / FILE).exists():
+            (folder / FILE).write_bytes(state)  # the next attempt has to know what was begun
+        raise

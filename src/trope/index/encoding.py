@@ -30,7 +30,7 @@ from trope.evaluation.scoring import refuse_strange
 from trope.features.backbones import backbone
 from trope.features.cache import NoPictures
 from trope.features.precomputed import Precomputed
-from trope.files import replacing
+from trope.files import replacing, write_array
 from trope.index.compared import details_of
 from trope.index.details import Counts, Details, Kind, Rows, one_after_another
 from trope.runtime import progress_bar
@@ -198,7 +198,7 @@ def _plain(vectors: Vectors) -> Block:
 
 def _put(path: Path, values: np.ndarray) -> None:
     with replacing(path) as file:
-        np.save(file, values, allow_pickle=False)
+        write_array(file, values)
 
 
 def _encoded(

@@ -11,11 +11,11 @@ import numpy as np
 from jaxtyping import Bool
 
 from trope.index import graphs
-from trope.index.candidates import Places, Queries, Scores, by_all, by_nodes, filled
+from trope.index.candidates import Places, Queries, Scores, by_all
 from trope.index.local import Local
 from trope.index.parts import Part
 from trope.index.settings import IndexSettings
-from trope.index.walking import walked
+from trope.index.walking import compared, walked
 
 
 class Faiss(Local):
@@ -28,7 +28,7 @@ class Faiss(Local):
             return walked(part, queries, k, allowed, self.state.settings.asking)
         if allowed is not None:
             return by_all(part, queries, k, allowed)
-        return _compared(part, queries, k)
+        return compared(part, queries, k)
 
     def _finished(self, part: Part, settings: IndexSettings) -> Part:
         """A part with its graph, where it has enough nodes for one."""
@@ -36,13 +36,3 @@ class Faiss(Local):
             return part
         graph = graphs.grown(part.graph, part.nodes, settings)
         return replace(part, graph=graph, nodes=graphs.vectors(graph))
-
-
-def _compared(part: Part, queries: Queries, k: int) -> tuple[Places, Scores]:
-    """By comparing with all nodes; behind so many of the nearest are k items at least."""
-    count = min((min(k, len(part.senses)) - 1) * part.senses.shape[1] + 1, len(part.nodes))
-    flat = np.ascontiguousarray(queries.reshape(-1, queries.shape[2]))
-    scores, near = graphs.compared(part.nodes, flat, count)
-    if part.plain and queries.shape[1] == 1:
-        return filled(near, scores, k)
-    return by_nodes(part, queries, near, k, None)

@@ -11,7 +11,7 @@ import hashlib
 import re
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -149,6 +149,10 @@ def writing(folder: Path) -> Iterator[State]:
             state = read_state(folder)
             sweep(folder, state)
             yield state
+        except BaseException:
+            with suppress(OSError, DataError):  # what went wrong is more to the point
+                sweep(folder, read_state(folder))  # a full disk gets its room back at once
+            raise
         finally:
             _held.reset(token)
 

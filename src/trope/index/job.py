@@ -7,7 +7,7 @@ import os
 import shutil
 from collections.abc import Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,10 +21,18 @@ from trope.data.kept import FILE as SPLITS
 from trope.data.kept import learned_from
 from trope.data.pairs import Pairs
 from trope.data.splits import SplitPlan
+from trope.data.unusable import Unusable, unusable
 from trope.errors import DataError, UsageError
 from trope.evaluation.trained import refuse_broken, unfinished
 from trope.files import locked, refuse_existing
-from trope.index.building import appear, building, clear_building, refuse_made
+from trope.index.building import (
+    MADE,
+    appear,
+    building,
+    clear_building,
+    forget_begun,
+    refuse_made,
+)
 from trope.index.compared import kind_of
 from trope.index.encoding import Encoding, Side
 from trope.index.engine import Engine
@@ -53,12 +61,12 @@ class Indexed:
     texts: int
     replaced: int = 0
     empty: int = 0
-    failed: tuple[tuple[str, str], ...] = field(default=(), repr=False)  # places and reasons
+    failed: tuple[Unusable, ...] = field(default=(), repr=False)
     remarks: tuple[str, ...] = ()
 
     def document(self) -> dict[str, object]:
         """For programs."""
-        failed = [{"row": row, "reason": why} for row, why in self.failed]
+        failed = [asdict(row) for row in self.failed]
         counts = {name: getattr(self, name) for name in ("images", "texts", "replaced", "empty")}
         return {**counts, "failed": failed, "remarks": list(self.remarks)}
 
@@ -74,7 +82,8 @@ def build(run: Path, pairs: Pairs, out: Path, settings: IndexSettings | None = N
     home = building(out)
     with locked(home):
         refuse_made(out, home)
-        folder = home / "index"
+        folder = home / MADE
+        forget_begun(out)
         bring(run, folder)
         state = _first_state(checkpoint, folder, _seen_from(out, pairs), settings)
         encoding = Encoding(checkpoint, pairs, folder / STAGED / _job(folder, pairs), state.details)
@@ -156,7 +165,7 @@ def _items(encoding: Encoding, folder: Path, source: int) -> tuple[Items, Indexe
     learned = learned_from(folder / SPLITS, pairs, plan.images)
     lines = Lines(pairs, source, learned, image_digests(pairs).values)
     if not len(shown.owners) + len(said.owners):
-        why = f" ({shown.failed[0][1]})" if shown.failed else ""
+        why = f" ({unusable(pairs, *shown.failed[0])})" if shown.failed else ""
         raise DataError(f"{pairs.source}: no row has a picture or a text that can be used{why}")
     images = Items(shown.vectors, lines.images(shown.owners), shown.details)
     texts = Items(said.vectors, lines.texts(said.owners), said.details)
@@ -164,7 +173,7 @@ def _items(encoding: Encoding, folder: Path, source: int) -> tuple[Items, Indexe
 
 
 def _told(pairs: Pairs, shown: Side, said: Side) -> Indexed:
-    failed = tuple((pairs.place(row), why) for row, why in shown.failed)
+    failed = tuple(unusable(pairs, row, why) for row, why in shown.failed)
     empty = shown.empty + said.empty
     return Indexed(len(shown.owners), len(said.owners), 0, empty, failed)
 

@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from jaxtyping import Bool, Float32, Int, Int32, Shaped
 
 from trope.errors import DataError
+from trope.files import write_array
 from trope.index import graphs
 from trope.index.details import Details, Kind
 from trope.index.filters import Filter, mask
@@ -216,8 +217,8 @@ def write_part(
         whole = "vectors" if part.graph is None else "graph"
         made: dict[str, Callable[[IO[bytes]], Any]] = {
             "rows": lambda file: _write_lines(file, part.rows),
-            "senses": lambda file: np.save(file, part.senses, allow_pickle=False),
-            "vectors": lambda file: np.save(file, part.nodes, allow_pickle=False),
+            "senses": lambda file: write_array(file, part.senses),
+            "vectors": lambda file: write_array(file, part.nodes),
             "graph": lambda file: graphs.write(part.graph, file),
         }
         kinds = ("rows", "senses", whole)
@@ -226,9 +227,7 @@ def write_part(
             files |= write_details(folder, stem, part.details, old)
     dead = np.empty(0, bool) if part.dead is None else part.dead
     if dead.any():
-        files["dead"] = write_file(
-            folder, stem, "dead", lambda file: np.save(file, dead, allow_pickle=False)
-        )
+        files["dead"] = write_file(folder, stem, "dead", lambda file: write_array(file, dead))
     return PartState(len(part.senses), int(dead.sum()), files)
 
 

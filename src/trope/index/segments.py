@@ -9,6 +9,7 @@ from typing import IO
 
 import numpy as np
 
+from trope.files import write_array
 from trope.index.details import Details, Kind
 from trope.index.folder import File, write_file
 
@@ -41,9 +42,7 @@ def write_details(
     moved = details.spots.copy()
     starts = first + np.cumsum(spots[:, 1]) - spots[:, 1]
     moved[fresh] = np.stack([starts, spots[:, 1]], axis=1)[number.ravel()]
-    files[SPOTS] = write_file(
-        folder, stem, SPOTS, lambda file: np.save(file, moved, allow_pickle=False)
-    )
+    files[SPOTS] = write_file(folder, stem, SPOTS, lambda file: write_array(file, moved))
     return files
 
 

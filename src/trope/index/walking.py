@@ -5,11 +5,15 @@ answer. Led past that by FAISS, a walk ends where a filter or removals cover the
 query. Every item that is nearer than the last node of an answer is in it, so that an answer with
 enough items left is right; queries with fewer are asked more widely, and compared with everything
 that passes once that takes no longer.
+
+A query that is like nothing in the index has no neighborhood to be led to: what is nearest to it
+lies scattered, and a walk misses some of it. It is told by its best hit, which is no nearer than
+one of so many directions is by chance, and asked more widely once.
 """
 
 from __future__ import annotations
 
-from math import ceil
+from math import ceil, log, sqrt
 from typing import TypeAlias
 
 import numpy as np
@@ -25,6 +29,7 @@ from trope.index.candidates import (
     after,
     by_all,
     by_nodes,
+    filled,
     highest,
     nothing,
 )
@@ -34,6 +39,8 @@ EACH = 64  # comparisons that a candidate takes, and the way to it
 ENOUGH, PLENTY = 2, 4  # candidates for each node of an answer, and where some may not be found
 MARGIN = 1.5  # nodes for each that would do if items that pass were spread evenly
 WIDER = 4  # times as many the next time
+CHANCE = 1.15  # times the expected likeness of the best by chance: hardly any is more like
+LIKE = 0.5  # chance of which nothing can be told: in few dimensions something is always near
 
 Allowed: TypeAlias = Bool[np.ndarray, " items"] | None
 Flags: TypeAlias = Bool[np.ndarray, " queries"]
@@ -47,7 +54,7 @@ def walked(
     if k >= passing or not _worth(part, _width(part, step, allowed), allowed, asking):
         return by_all(part, queries, k, allowed)
     if allowed is None and k <= step and part.plain and queries.shape[1] == 1:
-        return _plainly(part, queries, k, max(asking, ENOUGH * step))
+        return _plainly(part, queries, k, (step, asking))
     found = _step(part, queries, step, allowed, asking)
     while step < passing and _short(found, k):
         step = min(step * WIDER, passing)
@@ -55,12 +62,27 @@ def walked(
     return by_all(part, queries, k, allowed) if _short(found, k) else _first(found, k)
 
 
-def _plainly(part: Part, queries: Queries, k: int, candidates: int) -> tuple[Places, Scores]:
+def _plainly(part: Part, queries: Queries, k: int, how: tuple[int, int]) -> tuple[Places, Scores]:
     """The first of a step, where nothing is left out of it: as fast as FAISS alone."""
-    scores, near = part.graph.search(queries[:, 0], k, params=graphs.parameters(candidates))
-    if near.min() >= 0:
-        return near, scores
-    return by_all(part, queries, k, None)
+    step, asking = how
+    candidates = graphs.parameters(_candidates(step, None, asking))
+    scores, near = part.graph.search(queries[:, 0], k, params=candidates)
+    if near.min() < 0:
+        return by_all(part, queries, k, None)
+    far = scores[:, 0] < _chance(part)
+    if far.any():
+        near[far], scores[far] = _first(_step(part, queries[far], step, None, asking), k)
+    return near, scores
+
+
+def compared(part: Part, queries: Queries, k: int) -> tuple[Places, Scores]:
+    """By comparing with all nodes; behind so many of the nearest are k items at least."""
+    count = min((min(k, len(part.senses)) - 1) * part.senses.shape[1] + 1, len(part.nodes))
+    flat = np.ascontiguousarray(queries.reshape(-1, queries.shape[2]))
+    scores, near = graphs.compared(part.nodes, flat, count)
+    if part.plain and queries.shape[1] == 1:
+        return filled(near, scores, k)
+    return by_nodes(part, queries, near, k, None)
 
 
 def _short(found: Hits, k: int) -> bool:
@@ -77,13 +99,15 @@ def _step(
 ) -> tuple[Places, Scores]:
     """The k nearest by the graph, more widely where that is in doubt, at last by everything."""
     (places, scores), left = nothing(len(queries), k), np.arange(len(queries))
-    width = _width(part, k, allowed)
+    width, chance = _width(part, k, allowed), _chance(part)
     while len(left) and _worth(part, width, allowed, asking):
-        found, doubtful = _asked(part, queries[left], k, allowed, (width, asking))
+        found, doubtful = _asked(part, queries[left], k, allowed, (width, asking, chance))
         places[left], scores[left] = found
-        left, width = left[doubtful], width * WIDER
+        left, width, chance = left[doubtful], width * WIDER, -1.0
     if len(left):
-        places[left], scores[left] = by_all(part, queries[left], k, allowed)
+        rest = queries[left]
+        whole = compared(part, rest, k) if allowed is None else by_all(part, rest, k, allowed)
+        places[left], scores[left] = whole
     return places, scores
 
 
@@ -106,10 +130,10 @@ def _worth(part: Part, width: int, allowed: Allowed, asking: int) -> bool:
 
 
 def _asked(
-    part: Part, queries: Queries, k: int, allowed: Allowed, how: tuple[int, int]
+    part: Part, queries: Queries, k: int, allowed: Allowed, how: tuple[int, int, float]
 ) -> tuple[tuple[Places, Scores], Flags]:
     """The best items behind nodes the graph leads to, and whose might not be the best of all."""
-    width, asking = how
+    width, asking, chance = how
     flat = np.ascontiguousarray(queries.reshape(-1, queries.shape[2]))
     candidates = _candidates(width, allowed, asking)
     values, near = part.graph.search(flat, width, params=graphs.parameters(candidates))
@@ -117,7 +141,19 @@ def _asked(
         found = _kept(near, values, k, allowed)
     else:
         found = by_nodes(part, queries, near, k, allowed)
-    return found, found[1][:, -1] < _bound(values, len(queries)) - ROUNDING
+    far = values[:, 0].reshape(len(queries), -1).max(axis=1) < chance
+    return found, far | (found[1][:, -1] < _bound(values, len(queries)) - ROUNDING)
+
+
+def _chance(part: Part) -> float:
+    """How like a query the best of so many vectors is if none has to do with it; -1 for no idea.
+
+    Products of directions that have nothing to do with each other have the variance 1 / d, and the
+    largest of n of them is near to √(2 ln n / d).
+    """
+    count, size = part.nodes.shape
+    best = CHANCE * sqrt(2 * log(max(count, 1)) / size)
+    return best if best < LIKE else -1.0
 
 
 def _bound(

@@ -65,7 +65,7 @@ class NeighborTable:
         with replacing(Path(path)) as file:
             file.write(_header(arrays, self.made))
             for array in arrays.values():
-                np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tofile(file)
+                file.write(np.ascontiguousarray(array, array.dtype.newbyteorder("<")).data)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], fingerprint: str | None = None) -> NeighborTable:

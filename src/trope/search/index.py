@@ -87,7 +87,7 @@ class Index:
             k=k,
             page=page,
             find=find,
-            where=parse(where) if where else None,
+            where=None if where is None else parse(where),
             hubs=hubs,
             explain=explain,
             rerank=rerank,

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,7 @@ from trope.data.kept import FILE as SPLITS
 from trope.data.kept import keep_splits
 from trope.data.pairs import Pairs
 from trope.errors import UsageError
-from trope.files import refuse_existing, refuse_unwritable, replacing_folder, write_json
+from trope.files import locked, refuse_existing, refuse_unwritable, replacing_folder, write_json
 from trope.training import state
 from trope.training.metrics import METRICS
 from trope.training.settings import WORDS_ONLY, Recipe, dotted
@@ -61,19 +59,9 @@ def opened(folder: Path, settings: Recipe, run: Mapping[str, Any], pairs: Pairs)
         yield
 
 
-@contextmanager
-def held(folder: Path) -> Iterator[None]:
+def held(folder: Path) -> AbstractContextManager[None]:
     """Refuse a folder in which another process trains; any death frees it."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        with suppress(OSError):  # some disks know no locks
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise UsageError(f"{folder}: another process trains there just now") from None
-        yield
-    finally:
-        os.close(handle)
+    return locked(folder, busy="another process trains there just now")
 
 
 def has_state(folder: Path) -> bool:

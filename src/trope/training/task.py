@@ -13,6 +13,7 @@ from torch import Tensor
 from trope import config
 from trope.data.pairs import Pairs
 from trope.data.samples import Samples, samples
+from trope.data.unusable import unusable
 from trope.encoders import Model, Plan
 from trope.encoders.bert import start_layers
 from trope.encoders.gru import Gru
@@ -107,7 +108,8 @@ def prepare(pairs: Pairs, settings: Recipe, seed: int, processes: int = 1) -> Ta
     remarks = [*pictures.remarks, *texts.remarks, *parts.remarks, *unmasked]
     remarks += [] if labels is None else labels.remarks
     if failed := pictures.failed:
-        remarks.append(f"pictures left out: {len(failed):,}, the first {failed[0][1]}")
+        first = unusable(pairs, *failed[0])
+        remarks.append(f"pictures left out: {len(failed):,}, the first {first}")
     return Task(
         plan,
         model,

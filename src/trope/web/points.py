@@ -14,7 +14,7 @@ import pyarrow as pa
 from jaxtyping import Float32
 
 from trope.errors import DataError, TropeError
-from trope.files import replacing
+from trope.files import replacing, write_array
 from trope.index import Engine
 from trope.index.filters.tree import Compare
 from trope.index.items import MODALITIES, MODALITY, Modality
@@ -106,7 +106,7 @@ class _Job:
         try:
             keys, vectors = _sampled(engine)
             with replacing(source) as file:
-                np.save(file, vectors, allow_pickle=False)
+                write_array(file, vectors)
             if self._ended:
                 return
             self._process = started(source, target)

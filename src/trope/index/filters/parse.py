@@ -51,6 +51,8 @@ class Token(NamedTuple):
 
 def parse(text: str) -> Filter:
     """The tree of a filter; what cannot be read is told with its place."""
+    if not text.strip():
+        raise UsageError('where: is empty; write a filter such as "year >= 2020", or leave it out')
     if len(text) > LONGEST:
         raise UsageError(f"where: longer than {LONGEST:,} characters")
     if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):

@@ -8,8 +8,8 @@ last write stays until the next one, so that who reads the state before it still
 What a scorer needs of items is in files of the folder, which the same state names.
 """
 
-from trope.index.milvus.collection import created
+from trope.index.milvus.collection import drop, make, planned
 from trope.index.milvus.server import connected
 from trope.index.milvus.writing import Milvus
 
-__all__ = ["Milvus", "connected", "created"]
+__all__ = ["Milvus", "connected", "drop", "make", "planned"]

@@ -42,6 +42,11 @@ def refuse_overtaken(client: Any, folder: Path, state: State) -> None:
         )
 
 
+def written_last(client: Any, state: State) -> bool:
+    """Whether the last write to the collection was this state's, or began from it."""
+    return state.remote.get(WRITER) in _last(client, state)
+
+
 def claimed(client: Any, folder: Path, state: State) -> dict[str, str]:
     """What the next state knows of the server; a killed write's token is kept until it is there."""
     token, (_, new) = token_hex(8), _last(client, state)

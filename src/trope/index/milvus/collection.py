@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import base64
-from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
-from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
 import pyarrow as pa
 
 from trope.errors import TropeError
-from trope.index.folder import FILE, State, read_state
+from trope.index.folder import State
 from trope.index.items import KEY, MODALITIES
-from trope.index.milvus.claims import PROPERTY, WRITER
+from trope.index.milvus.claims import PROPERTY, WRITER, written_last
 from trope.index.milvus.server import connected, told
+from trope.runtime import remark
 
 LEVELS = {
     "strong": "Strong",
@@ -26,14 +25,17 @@ LEVELS = {
 }
 
 
-def created(folder: Path, state: State) -> State:
-    """A collection for a new index; one of an attempt that was killed goes."""
-    client = connected(state.settings.uri)
+def planned(state: State) -> State:
+    """The state of a new index, with what its collection is called."""
+    nothing = pa.schema([(KEY, pa.string())])
+    about = {"collection": f"trope_{token_hex(8)}", WRITER: token_hex(8)}
+    return replace(state, remote=about | {"schema": written_schema(nothing)})
+
+
+def make(state: State) -> None:
+    """The collection of a new index, without items."""
+    client, name = connected(state.settings.uri), state.remote["collection"]
     with told(state.settings.uri):
-        if (folder / FILE).exists():
-            with suppress(TropeError):
-                client.drop_collection(read_state(folder).remote["collection"])
-        name, token = f"trope_{token_hex(8)}", token_hex(8)
         parameters = client.prepare_index_params()
         graph = {"M": state.settings.links, "efConstruction": state.settings.building}
         parameters.add_index("vector", index_type="HNSW", metric_type="IP", params=graph)
@@ -42,15 +44,25 @@ def created(folder: Path, state: State) -> State:
             schema=_fields(client, state.size),
             index_params=parameters,
             consistency_level=LEVELS[state.settings.consistency],
-            properties={PROPERTY: f">{token}"},
+            properties={PROPERTY: f">{state.remote[WRITER]}"},
         )
         for modality in MODALITIES:
             client.create_partition(name, modality)
         client.load_collection(name)
     client.close()
-    nothing = pa.schema([(KEY, pa.string())])
-    remote = {"collection": name, "schema": written_schema(nothing), WRITER: token}
-    return replace(state, remote=remote)
+
+
+def drop(state: State) -> None:
+    """Take a collection away, unless another copy of its index has written to it since."""
+    uri, name = state.settings.uri, state.remote["collection"]
+    try:
+        client = connected(uri)
+        with told(uri):
+            if client.has_collection(name) and written_last(client, state):
+                client.drop_collection(name)
+        client.close()
+    except TropeError as error:
+        remark(f"collection {name}, which was begun and never used, stays there ({error})")
 
 
 def _fields(client: Any, size: int) -> Any:

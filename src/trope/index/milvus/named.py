@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Shaped
 
 from trope.errors import DataError
+from trope.files import write_array
 from trope.index.details import Details
 from trope.index.folder import PartState, State, verified, write_file
 from trope.index.milvus.entities import name_of
@@ -80,9 +81,7 @@ def read_named(folder: Path, state: State) -> Named | None:
 def write_named(folder: Path, named: Named, old: PartState | None) -> PartState:
     """New files for what is not in one yet."""
     files = write_details(folder, PART, named.details, old.files if old else {})
-    files[NAMES] = write_file(
-        folder, PART, NAMES, lambda file: np.save(file, named.names, allow_pickle=False)
-    )
+    files[NAMES] = write_file(folder, PART, NAMES, lambda file: write_array(file, named.names))
     return PartState(len(named.names), 0, files)
 
 
