@@ -8,6 +8,14 @@ from page_samples import MARKUP
 from selenium.webdriver.common.keys import Keys
 
 SAID = "return document.getElementById('said').textContent"
+BUSY = "return document.documentElement.classList.contains('is-busy')"
+LATE = """
+const asked = window.fetch;
+window.fetch = async (...given) => {
+  await new Promise((done) => setTimeout(done, 600));
+  return asked(...given);
+};
+"""
 
 
 def shown(page: Page, words: str) -> None:
@@ -21,6 +29,17 @@ def test_words_find_pictures_while_typing(page: Page) -> None:
     assert page.path == "/?q=rain+snow"
     assert len(page.hits()) == 30
     assert page.driver.title == "rain snow · Trope"
+
+
+def test_what_is_taken_back_while_it_is_asked_is_not_shown(page: Page) -> None:
+    page.open("/?q=harp")
+    page.run(LATE)
+    page.one("#q").send_keys("x")
+    page.until(lambda: page.run(BUSY))
+    page.one("#q").send_keys(Keys.BACKSPACE)
+    page.until(lambda: not page.run(BUSY))
+    assert "“harp”" in page.text("#found-1")
+    assert page.path == "/?q=harp"
 
 
 def test_what_was_found_is_said_to_who_does_not_see_it(page: Page) -> None:
@@ -185,6 +204,20 @@ def test_a_server_that_does_not_answer_is_told(page: Page) -> None:
     page.driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": []})
     page.one("#found .state a").click()
     shown(page, "harp rain")
+    assert all("ERR_BLOCKED" in complaint for complaint in page.complaints())
+
+
+def test_the_same_is_asked_again_after_no_answer(page: Page) -> None:
+    page.open("/?q=harp")
+    before = page.hits()
+    page.driver.execute_cdp_cmd("Network.enable", {})
+    page.driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": [f"{page.address}/?q=*"]})
+    page.one("#q").send_keys(" rain")
+    page.until(lambda: "No answer" in page.text("#found"))
+    page.driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": []})
+    page.one("#q").clear()
+    page.one("#q").send_keys("harp", Keys.ENTER)
+    page.until(lambda: page.hits() == before)
     assert all("ERR_BLOCKED" in complaint for complaint in page.complaints())
 
 

@@ -4,6 +4,7 @@
 
 const root = document.documentElement;
 let running = null;
+let coming = null; // the URL that is being fetched
 let shown = here();
 
 root.classList.add("scripted"); // buttons that only a browser without scripts needs go
@@ -15,6 +16,16 @@ export function here() {
 /** The URL whose results are on the page, whatever is opened over them. */
 export function shownUrl() {
   return shown;
+}
+
+/** The URL whose results are on the page, or on their way. */
+export function wanted() {
+  return coming ?? shown;
+}
+
+/** The results are not on the page any more: the same URL can be asked for again. */
+export function lost() {
+  shown = null;
 }
 
 /** Fetch a page as a document; an error page is a page too. */
@@ -30,6 +41,7 @@ export async function page(url, signal) {
 export async function visit(url, how = "push") {
   running?.abort();
   const mine = (running = new AbortController());
+  coming = url;
   root.classList.add("is-busy");
   try {
     put(await page(url, mine.signal));
@@ -39,7 +51,7 @@ export async function visit(url, how = "push") {
     fail(url);
   }
   if (running === mine) {
-    running = null;
+    running = coming = null;
     root.classList.remove("is-busy");
   }
 }
@@ -83,4 +95,5 @@ function fail(url) {
   told.querySelector("a").href = url;
   document.body.classList.remove("fresh");
   found.replaceChildren(told);
+  lost();
 }

@@ -2,7 +2,7 @@
 
 import "./keys.js";
 import "./large.js";
-import { here, visit } from "./live.js";
+import { here, lost, visit, wanted } from "./live.js";
 import { listen } from "./picture.js";
 
 const PAUSE = 140; // milliseconds without a key before we ask
@@ -25,7 +25,7 @@ function asked() {
 function ask(how) {
   clearTimeout(waiting);
   const url = asked();
-  if (url !== here()) visit(url, how);
+  if (url !== wanted()) visit(url, how);
 }
 
 function type() {
@@ -44,9 +44,11 @@ function commit() {
 function complain(message) {
   const told = document.getElementById("refused").content.cloneNode(true);
   told.querySelector(".message").textContent = message;
+  told.querySelector("a").href = here();
   document.getElementById("found").replaceChildren(told);
   document.body.classList.remove("fresh");
   forget();
+  lost();
 }
 
 /** What was asked with before is neither shown beside a picture that was refused, nor asked with again. */
