@@ -54,6 +54,7 @@ def test_every_route_and_parameter_is_named(client: TestClient) -> None:
 def test_the_limits_are_those_of_the_code() -> None:
     from trope.web import decoding, server, thumbnails, uploads
     from trope.web.asked import DEEPEST, MOST
+    from trope.web.facets import SAMPLE
     from trope.web.guards.leftovers import DROPPED
     from trope.web.points import MOST as POINTS
 
@@ -71,6 +72,7 @@ def test_the_limits_are_those_of_the_code() -> None:
         f"({usual.burst:g} at once)",
         f"up to {MOST}; up to {DEEPEST:,} in all",
         f"at most {POINTS:,} of them",
+        f"up to {SAMPLE:,} items drawn by chance",
         f"(up to {thumbnails.ON_DISK >> 30} GiB)",
     ]
     for words in told:

@@ -74,6 +74,12 @@ class Frame:
             raise NotThereError(f"there is no index {index}")
         return known[index]
 
+    def mendable(self, asked: Asked) -> Asked:
+        """What a question that cannot be answered leaves to be changed: its words and filters."""
+        index = asked.index if asked.index < len(self.service.about()) else 0
+        minus = asked.minus if asked.q else ()
+        return replace(asked, minus=minus, image=None, item=None, page=1, index=index)
+
     def query_picture(self, asked: Asked) -> str | None:
         """Where the picture that is asked with can be seen."""
         if asked.image:
