@@ -158,6 +158,15 @@ def test_more_like_this_goes_on_from_an_item(page: Page) -> None:
     page.until(lambda: page.path == "/")
 
 
+def test_words_are_asked_instead_of_an_item(page: Page) -> None:
+    page.open("/?item=image:r3&like=meaning")
+    assert page.all("#given .with")
+    page.one("#q").send_keys("harp", Keys.ENTER)
+    shown(page, "harp")
+    assert page.path == "/?q=harp"
+    assert not page.all("#given .with")
+
+
 def test_the_keyboard_is_enough(page: Page) -> None:
     page.open("/?q=harp")
     page.run("document.activeElement.blur()")
@@ -247,3 +256,11 @@ def test_a_phone_shows_filters_at_its_foot(page: Page) -> None:
     assert (box["x"], box["width"], box["y"] + box["height"]) == (0, *PHONE)
     page.one("input[value='labels:fruit']").click()
     page.until(lambda: "12 pictures that pass" in page.text("#found .heading"))
+
+
+def test_a_phone_shows_what_narrows_first(page: Page) -> None:
+    page.look(PHONE)
+    page.open("/?q=harp&f=year:2010..")
+    chosen = page.one(".menu.on summary")
+    assert "year" in chosen.text
+    assert 0 <= chosen.rect["x"] <= chosen.rect["x"] + chosen.rect["width"] <= PHONE[0]

@@ -11,12 +11,15 @@ const box = document.getElementById("q");
 let waiting = 0;
 let typed = false; // whether the newest entry of the history came from typing
 
+const INSTEAD = ["item", "like"]; // of what is asked when there are no words
+
 /** The page that the form asks for, without what is empty. */
 function asked() {
   const said = new URLSearchParams();
   const usual = form.querySelector("[name=find]:checked")?.matches("[data-usual]");
+  const left = (name) => box.value.trim() && INSTEAD.includes(name);
   for (const [name, value] of new FormData(form))
-    if (typeof value === "string" && value.trim() && !(usual && name === "find") && name + value !== "index0")
+    if (!left(name) && typeof value === "string" && value.trim() && !(usual && name === "find") && name + value !== "index0")
       said.append(name, value.trim());
   const plain = said.toString();
   return form.dataset.action + (plain ? `?${plain}` : "");
