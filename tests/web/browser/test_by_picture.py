@@ -31,6 +31,7 @@ def answered(page: Page) -> None:
     assert page.text("#found-2") == "Pictures like yours"
     assert page.path.startswith("/?image=")
     assert page.all("#given img")
+    assert page.one("#q").get_attribute("placeholder") == "and words, if you like"
     assert page.hits()[12] == "r5"  # the picture itself is the nearest of pictures
 
 

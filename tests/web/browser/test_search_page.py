@@ -7,6 +7,8 @@ from browsing import PHONE, Page
 from page_samples import MARKUP
 from selenium.webdriver.common.keys import Keys
 
+from trope.web.plain import refused
+
 SAID = "return document.getElementById('said').textContent"
 BUSY = "return document.documentElement.classList.contains('is-busy')"
 LATE = """
@@ -15,6 +17,12 @@ window.fetch = async (...given) => {
   await new Promise((done) => setTimeout(done, 600));
   return asked(...given);
 };
+"""
+FULL = """
+window.asked = window.fetch;
+const head = { status: 429, headers: { "Content-Type": "text/html" } };
+window.fetch = async (url) => Object.defineProperty(
+  new Response(arguments[0], head), "url", { value: new URL(url, location).href });
 """
 
 
@@ -230,6 +238,16 @@ def test_the_same_is_asked_again_after_no_answer(page: Page) -> None:
     assert all("ERR_BLOCKED" in complaint for complaint in page.complaints())
 
 
+def test_who_is_told_to_wait_can_ask_again(page: Page) -> None:
+    page.open("/?q=harp")
+    page.run(FULL, refused(429, "too many requests; ask again later"))
+    page.one("#q").send_keys(" rain")
+    page.until(lambda: "Too many questions" in page.text("#found"))
+    page.run("window.fetch = window.asked")
+    page.one("#q").send_keys(Keys.ENTER)
+    shown(page, "harp rain")
+
+
 def test_markup_in_a_row_is_text(page: Page) -> None:
     page.open("/item/image:r2?q=rain")
     assert page.text("#item-title") == MARKUP
@@ -256,6 +274,15 @@ def test_a_phone_shows_filters_at_its_foot(page: Page) -> None:
     assert (box["x"], box["width"], box["y"] + box["height"]) == (0, *PHONE)
     page.one("input[value='labels:fruit']").click()
     page.until(lambda: "12 pictures that pass" in page.text("#found .heading"))
+
+
+def test_a_phone_shows_all_of_the_way_to_send_a_picture(page: Page) -> None:
+    page.look(PHONE)
+    page.open("/?q=harp")
+    page.one(".by-picture summary").click()
+    box = page.one(".by-picture .panel").rect
+    assert 0 <= box["x"] <= box["x"] + box["width"] <= PHONE[0]
+    assert page.one("#file").is_displayed()
 
 
 def test_a_phone_shows_what_narrows_first(page: Page) -> None:

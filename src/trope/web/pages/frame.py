@@ -15,6 +15,7 @@ from trope.web.errors import status_of
 from trope.web.facets import Facet, Facets
 from trope.web.pages import urls
 from trope.web.pages.wording import environment
+from trope.web.plain import HEADINGS
 from trope.web.refusals import NotThereError
 from trope.web.service import Service
 
@@ -56,14 +57,13 @@ class Frame:
     def error(self, error: TropeError) -> HTMLResponse:
         """A page that says what went wrong."""
         code = status_of(error)
-        told = {404: "Not found", 413: "Too large", 503: "Busy"}
         return self.page(
             "error",
             (),
             ("large",),
             status=code,
             dialog=False,
-            heading=told.get(code, "That did not work"),
+            heading=HEADINGS.get(code, "That did not work"),
             message=str(error),
         )
 

@@ -33,6 +33,7 @@ export async function page(url, signal) {
   const answer = await fetch(url, { headers: { Accept: "text/html" }, signal });
   if (new URL(answer.url).pathname === "/login") location.assign(url);
   const made = new DOMParser().parseFromString(await answer.text(), "text/html");
+  made.passing = answer.status === 429 || answer.status >= 500; // asked again, it may be answered
   if (!made.querySelector("main")) throw new Error(`no page (${answer.status})`);
   return made;
 }
@@ -44,8 +45,10 @@ export async function visit(url, how = "push") {
   coming = url;
   root.classList.add("is-busy");
   try {
-    put(await page(url, mine.signal));
+    const made = await page(url, mine.signal);
+    put(made);
     remember(url, how);
+    if (made.passing) lost();
   } catch (error) {
     if (error.name === "AbortError") return;
     fail(url);
@@ -69,6 +72,8 @@ function put(made) {
     const fresh = made.getElementById(old.id);
     if (fresh) replace(old, document.importNode(fresh, true));
   }
+  const [box, asked] = [document, made].map((one) => one.getElementById("q"));
+  if (box && asked) box.placeholder = asked.placeholder; // what is being typed there stays
   tell();
 }
 
