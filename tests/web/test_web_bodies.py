@@ -9,10 +9,8 @@ import pytest
 from starlette.exceptions import HTTPException
 from starlette.testclient import TestClient
 from starlette.types import Message, Receive, Scope, Send
-from web_samples import served, spoken
 
 from trope.web.app import application
-from trope.web.guards import bodies
 from trope.web.guards.bodies import Bodies
 from trope.web.service import Service
 from trope.web.settings import ServeSettings
@@ -54,62 +52,6 @@ def test_only_pictures_are_large(client: TestClient, method: str, path: str, kin
 def test_a_form_may_send_a_picture(client: TestClient) -> None:
     sent = client.post("/image", files={"image": ("a.png", b"\0" * 100_000, "image/png")})
     assert sent.status_code == 422  # no picture, but let in
-
-
-HEAD = b"POST /api/v1/images HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: image/png\r\n"
-LARGE = 20 * 2**20  # more than any buffer between the two takes
-
-
-@pytest.fixture(scope="module")
-def small(service: Service) -> Iterator[int]:
-    """The port of a server that takes little."""
-    with served(service, ServeSettings(port=0, rate=0.0, body=100_000)) as chosen:
-        yield chosen.port
-
-
-@pytest.mark.parametrize("whole", [True, False], ids=["length", "chunks"])
-def test_who_reads_after_sending_all_is_told_that_it_is_too_much(small: int, whole: bool) -> None:
-    length = b"Content-Length: %d\r\n\r\n" % LARGE
-    chunks = b"Transfer-Encoding: chunked\r\n\r\n%x\r\n" % LARGE
-    sent = (
-        HEAD + (length if whole else chunks) + bytes(LARGE) + (b"" if whole else b"\r\n0\r\n\r\n")
-    )
-    assert spoken(small, sent).startswith(b"HTTP/1.1 413")
-
-
-def test_who_asks_before_sending_is_told_at_once(small: int) -> None:
-    asked = b"Expect: 100-continue\r\nContent-Length: %d\r\n\r\n" % LARGE
-    assert spoken(small, HEAD + asked).startswith(b"HTTP/1.1 413")
-
-
-def test_who_waits_for_the_answer_gets_it(small: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bodies, "PAUSE", 0.1)
-    sent = HEAD + b"Content-Length: %d\r\n\r\n" % LARGE + bytes(1_000)
-    assert spoken(small, sent).startswith(b"HTTP/1.1 413")
-
-
-def test_what_is_dropped_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bodies, "DROPPED", 10_000)
-    read = []
-
-    async def receive() -> Message:
-        read.append(1_000)
-        return {"type": "http.request", "body": b"a" * 1_000, "more_body": True}
-
-    asyncio.run(bodies.drop(receive, 10.0))
-    assert sum(read) == 10_000
-
-
-def test_what_is_dropped_takes_no_longer_than_a_request() -> None:
-    async def receive() -> Message:
-        await asyncio.sleep(0.01)
-        return {"type": "http.request", "body": b"a", "more_body": True}
-
-    async def run() -> None:
-        async with asyncio.timeout(5.0):
-            await bodies.drop(receive, 0.1)
-
-    asyncio.run(run())
 
 
 class Slow:

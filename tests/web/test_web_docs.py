@@ -52,8 +52,10 @@ def test_every_route_and_parameter_is_named(client: TestClient) -> None:
 
 
 def test_the_limits_are_those_of_the_code() -> None:
-    from trope.web import decoding, thumbnails, uploads
+    from trope.web import decoding, server, thumbnails, uploads
     from trope.web.asked import DEEPEST, MOST
+    from trope.web.facets import SAMPLE
+    from trope.web.guards.leftovers import DROPPED
     from trope.web.points import MOST as POINTS
 
     usual = ServeSettings()
@@ -62,12 +64,15 @@ def test_the_limits_are_those_of_the_code() -> None:
         f"{decoding.SECONDS:g} seconds and {decoding.MEMORY >> 30} GB",
         f"with a picture has at most {usual.body >> 20} MiB, any other {usual.json >> 10} KiB",
         f"all that are being sent {usual.held >> 20} MiB; each has {usual.seconds:g} seconds",
+        f"up to {DROPPED >> 20} MiB are read and dropped before the answer",
         f"closed after {usual.idle:g} seconds",
-        f"at most {usual.connections} connections",
+        f"at most {usual.connections} connections, {usual.each} of one address",
+        f"is read for {server.HEARD:g} seconds more",
         f"end within {usual.stopping:g} seconds",
         f"({usual.burst:g} at once)",
         f"up to {MOST}; up to {DEEPEST:,} in all",
         f"at most {POINTS:,} of them",
+        f"up to {SAMPLE:,} items drawn by chance",
         f"(up to {thumbnails.ON_DISK >> 30} GiB)",
     ]
     for words in told:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from starlette.testclient import TestClient
 
 import trope
 from trope.index import IndexSettings
+from trope.index.milvus import Milvus
+from trope.web import facets, points
 from trope.web.app import application
 from trope.web.service import Places, Service
 from trope.web.settings import ServeSettings
@@ -49,13 +52,16 @@ def keys(hits: list[dict[str, Any]]) -> list[str]:
     return [hit["key"] for hit in hits]
 
 
-def test_a_page_over_a_server(both: TestClient) -> None:
+def test_a_page_over_a_server(
+    both: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One server, one index, one test: making them takes most of the time."""
     _searches(both)
     _filters(both)
     _opens(both)
     _browses(both)
     _pages(both)
+    _draws(tmp_path / "remote", monkeypatch)
 
 
 def _searches(client: TestClient) -> None:
@@ -111,3 +117,23 @@ def _pages(client: TestClient) -> None:
         found = client.get(path)
         assert found.status_code == 200, path
     assert "<b>12</b> of 12 are found by both" in client.get("/compare?q=rain").text
+
+
+def _draws(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(facets, "SAMPLE", 30)
+    monkeypatch.setattr(points, "MOST", 30)
+    fetched: list[str] = []
+    real = Milvus.find
+    monkeypatch.setattr(Milvus, "find", lambda *given: _noted(fetched, real(*given)))
+    with closing(trope.open_index(folder).engine) as engine:
+        found = facets.facets(engine)
+        assert found.sampled
+        assert len(set(fetched)) == len(fetched) == 29  # of 48 pictures 9, of 97 texts 20
+        first = list(fetched)
+        assert points._sampled(engine)[0] == first == fetched[29:]
+        assert {key.partition(":")[0] for key in first} == {"image", "text"}
+
+
+def _noted(fetched: list[str], keys: list[str]) -> list[str]:
+    fetched += keys
+    return keys

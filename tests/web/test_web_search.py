@@ -15,6 +15,7 @@ from web_samples import SCRIPT
 import trope
 from trope.errors import UsageError
 from trope.web.asked import Asked
+from trope.web.facets import Facet, Facets, FacetValue
 from trope.web.pages.urls import choice, read, said
 from trope.web.parameters import facets
 from trope.web.service import Service
@@ -102,6 +103,16 @@ def test_facets_of_an_index(client: TestClient) -> None:
     assert not {"id", "text", "image", "more", "trope.key"} & known.keys()
 
 
+def test_a_menu_says_that_there_are_more_values(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "most frequent of" not in client.get("/").text
+    values = tuple(FacetValue(f"value {number}", 3) for number in range(60))
+    known = Facets((Facet("maker", "choice", values, 1_204),), 9_000)
+    monkeypatch.setattr(Service, "facets", lambda *_: known)
+    assert "The 60 most frequent of 1,204 values." in client.get("/").text
+
+
 def test_a_column_name_may_have_a_colon() -> None:
     assert facets([r"dc\:type:a:b", "x:1", "x:2", "empty:"]) == {
         "dc:type": ("a:b",),
@@ -116,6 +127,10 @@ def test_a_column_name_may_have_a_colon() -> None:
         ({"q": "rain", "where": "year >"}, 400, "expected a value"),
         ({"q": "rain", "f": "nowhere:1"}, 400, "no column 'nowhere'"),
         ({"q": "rain", "f": "year:soon"}, 400, "holds numbers"),
+        ({"q": "rain", "f": "year:2_000"}, 400, "holds numbers"),
+        ({"q": "rain", "f": "year:٢٠٠٠"}, 400, "holds numbers"),
+        ({"q": "rain", "f": "labels=topic1"}, 400, "column:value, not 'labels=topic1'"),
+        ({"q": "rain", "f": ":topic1"}, 400, "column:value, not ':topic1'"),
         ({"q": "rain", "f": "year:nan..2020"}, 400, "holds numbers, not 'nan'"),
         ({"q": "rain", "f": "year:nan"}, 400, "holds numbers, not 'nan'"),
         ({"q": "rain", "f": "year:2000..inf"}, 400, "not 'inf'; leave out an end that is open"),
@@ -237,7 +252,9 @@ def test_values_come_back_as_urls_say_them() -> None:
 
 def test_pairs_are_read_at_once() -> None:
     started = time.monotonic()
-    assert facets(["\\" * 100_001, "\\" * 100_000]) == {}
+    for many in (100_001, 100_000):
+        with pytest.raises(UsageError, match="column:value"):
+            facets(["\\" * many])
     assert time.monotonic() - started < 5
 
 

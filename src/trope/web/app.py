@@ -19,6 +19,7 @@ from trope.web.guards.bodies import Bodies
 from trope.web.guards.buckets import Buckets
 from trope.web.guards.headers import Headers
 from trope.web.guards.hosts import Hosts
+from trope.web.guards.leftovers import Leftovers
 from trope.web.guards.measuring import Measuring
 from trope.web.guards.rates import Rates
 from trope.web.guards.tokens import Tokens
@@ -43,6 +44,7 @@ def application(service: Service, settings: ServeSettings | None = None) -> ASGI
     made = Rates(made, buckets, metrics)
     made = Hosts(made, settings)
     made = Headers(made)
+    made = Leftovers(made, settings.seconds)
     return Measuring(made, metrics, PREFIX)
 
 

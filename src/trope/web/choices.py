@@ -23,7 +23,7 @@ from trope.index.filters.tree import (
 )
 
 RANGE = ".."
-WHOLE = re.compile(r"-?\d{1,18}")
+WHOLE = re.compile(r"-?[0-9]{1,18}")
 
 
 def chosen(
@@ -70,10 +70,17 @@ def _value(name: str, text: str, kind: pa.DataType) -> Value:
     return _number(name, text)
 
 
+def _decimal(text: str) -> float:
+    """A decimal as people write it; Python also reads `1_0` and the digits of other scripts."""
+    if "_" in text or not text.isascii():
+        raise ValueError(text)
+    return float(text)
+
+
 def _number(name: str, text: str) -> int | float:
     """A number that rows can stand beside: no `nan`, and no `inf`, which an open end says."""
     try:
-        found = int(text) if WHOLE.fullmatch(text.strip()) else float(text)
+        found = int(text) if WHOLE.fullmatch(text.strip()) else _decimal(text)
     except ValueError:
         found = math.nan
     if math.isfinite(found):

@@ -100,6 +100,8 @@ def serve() -> None:
             data, sizes = wire.asked(connection.recv_bytes())
             try:
                 answer: Decoded | str = decoded(data, sizes)
+            except images.TooLargeError:
+                answer = f"{NAME}: more than {PIXELS:,} pixels"
             except TropeError as error:
                 answer = str(error)
             except MemoryError:

@@ -6,10 +6,11 @@ import logging
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from trope.errors import DataError, MissingExtra, TropeError, UsageError
+from trope.web.guards.replies import reply
 from trope.web.refusals import BusyError, NotThereError, TooMuchError
 
 STATUS: tuple[tuple[type[TropeError], int], ...] = (
@@ -32,26 +33,21 @@ def explain_errors(app: FastAPI) -> None:
     """Answer errors of every kind in one form; pages tell those of their own in theirs."""
 
     @app.exception_handler(TropeError)
-    def known(_: Request, error: TropeError) -> Response:
-        return refusal(status_of(error), " ".join(str(error).split()))
+    def known(request: Request, error: TropeError) -> Response:
+        return reply(request.scope, status_of(error), " ".join(str(error).split()))
 
     @app.exception_handler(RequestValidationError)
-    def wrong(_: Request, error: RequestValidationError) -> Response:
-        return refusal(422, "; ".join(_line(one) for one in error.errors()[:5]))
+    def wrong(request: Request, error: RequestValidationError) -> Response:
+        return reply(request.scope, 422, "; ".join(_line(one) for one in error.errors()[:5]))
 
     @app.exception_handler(HTTPException)
-    def plain(_: Request, error: HTTPException) -> Response:
-        return refusal(error.status_code, str(error.detail), dict(error.headers or {}))
+    def plain(request: Request, error: HTTPException) -> Response:
+        return reply(request.scope, error.status_code, str(error.detail), error.headers)
 
     @app.exception_handler(Exception)
-    def defect(_: Request, error: Exception) -> Response:
+    def defect(request: Request, error: Exception) -> Response:
         logging.getLogger("trope.web").error("defect in trope", exc_info=error)
-        return refusal(500, "defect in trope; the server's log has the details")
-
-
-def refusal(status: int, why: str, headers: dict[str, str] | None = None) -> Response:
-    """An error as JSON."""
-    return JSONResponse({"error": why}, status, headers)
+        return reply(request.scope, 500, "defect in trope; the server's log has the details")
 
 
 def _line(problem: dict[str, object]) -> str:

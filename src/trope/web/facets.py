@@ -13,13 +13,13 @@ import pyarrow.compute as pc
 from trope.data.schema import JSON_MARK
 from trope.index import Engine
 from trope.index.filters.kinds import entries, numeric
-from trope.index.filters.tree import OWN, Compare
-from trope.index.items import MODALITIES, MODALITY, joined
+from trope.index.filters.tree import OWN
+from trope.index.items import MODALITIES, joined
 from trope.index.local import Local
-from trope.runtime import generator
+from trope.web.drawing import drawn
 
 SHOWN = 60  # values of a column
-SAMPLE = 20_000  # rows that are fetched from a server
+SAMPLE = 20_000  # items that are fetched from a server
 ITSELF = frozenset(["id", "image", "text"])
 OWN_EACH = frozenset(["image", "text"])  # what differs between the items of a row
 
@@ -67,11 +67,8 @@ def _rows(engine: Engine) -> tuple[pa.Table, bool]:
         parts = list(engine.parts.values())
         tables = [_alive(part.rows, part.dead) for part in parts]
         return _once(tables), False
-    keys: list[str] = []
-    for modality in MODALITIES:
-        keys += engine.find(Compare(MODALITY, "=", modality))
-    some = generator(0, "facets").permutation(len(keys))[:SAMPLE]
-    return _once([engine.get([keys[i] for i in some]).rows]), len(keys) > SAMPLE
+    keys = drawn(engine, SAMPLE)
+    return _once([engine.get(keys).rows]), sum(map(engine.count, MODALITIES)) > SAMPLE
 
 
 def _alive(rows: pa.Table, dead: np.ndarray | None) -> pa.Table:

@@ -10,31 +10,18 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from trope.web.guards.tokens import COOKIE, same, sealed
+from trope.web.plain import page
 from trope.web.returning import HOME, local, login_url
 
 DAYS = 30
-FORM = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Trope: token</title>
-<link rel="icon" href="/static/favicon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="/static/base.css">
-</head>
-<body>
-<main class="login">
-<h1>Trope</h1>
+FORM = """<h1>Trope</h1>
 <form method="post" action="{action}">
+<input name="user" value="trope" autocomplete="username" hidden>
 <p><label for="token">Token</label></p>
 <p><input id="token" name="token" type="password" autocomplete="current-password" required autofocus></p>
 <p><button type="submit">Open</button></p>
 {said}
-</form>
-</main>
-</body>
-</html>
-"""  # noqa: E501
+</form>"""  # noqa: E501
 WRONG = '<p role="alert">This is not the token.</p>'
 
 Place = Annotated[str, Query(alias="next")]
@@ -66,4 +53,5 @@ def login(token: str) -> APIRouter:
 
 def _form(place: str, said: str = "", status: int = 200) -> Response:
     action = escape(login_url(local(place)))
-    return HTMLResponse(FORM.format(action=action, said=said), status)
+    form = FORM.format(action=action, said=said)
+    return HTMLResponse(page("Trope: token", form, "login"), status)

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from fastapi import Query
 
+from trope.errors import UsageError
 from trope.search.index import Find
 from trope.web.asked import DEEPEST, MOST, TEXTS, Asked, Like
 
@@ -58,7 +59,7 @@ def asked(
 
 
 def facets(pairs: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Values by column, from `column:value`, a value as it stands.
+    """Values by column, from `column:value`, a value as it stands; an empty one is none.
 
     A colon in the name of a column is written `\\:`, a backslash `\\\\` (alone, it may stand
     before any other character).
@@ -69,6 +70,8 @@ def facets(pairs: Iterable[str]) -> dict[str, tuple[str, ...]]:
         if parts:
             name = ESCAPED.sub(r"\1", parts["column"])
             found[name] = (*found.get(name, ()), parts["value"])
+        elif pair.strip() and not pair.endswith(":"):
+            raise UsageError(f"filters: a column and a value, column:value, not '{pair[:80]}'")
     return found
 
 

@@ -16,13 +16,13 @@ from jaxtyping import Float32
 from trope.errors import DataError, TropeError
 from trope.files import replacing, write_array
 from trope.index import Engine
-from trope.index.filters.tree import Compare
 from trope.index.items import MODALITIES, MODALITY, Modality
 from trope.index.local import Local
 from trope.runtime import generator
 from trope.search.ranking import from_vectors
 from trope.web.collection import Collection
 from trope.web.colors import Color, colors
+from trope.web.drawing import drawn
 from trope.web.projection import Flat, Vectors, refuse_missing, started
 
 MOST = 50_000  # points
@@ -125,18 +125,21 @@ class _Job:
 
 def _sampled(engine: Engine) -> tuple[list[str], Vectors]:
     """Keys and vectors of at most `MOST` items, of all kinds as they come."""
-    keys = [key for modality in MODALITIES for key in _keys(engine, modality)]
-    if len(keys) > MOST:
-        chosen = generator(0, "map").choice(len(keys), MOST, replace=False)
-        keys = [keys[i] for i in np.sort(chosen)]
+    keys = _chosen(engine) if isinstance(engine, Local) else drawn(engine, MOST)
     vectors = engine.get(keys).vectors
     mean = from_vectors(vectors).mean.numpy() if len(keys) else np.zeros((0, 1), np.float32)
     return keys, np.ascontiguousarray(mean)
 
 
-def _keys(engine: Engine, modality: Modality) -> list[str]:
-    if not isinstance(engine, Local):
-        return engine.find(Compare(MODALITY, "=", modality))
+def _chosen(engine: Local) -> list[str]:
+    keys = [key for modality in MODALITIES for key in _keys(engine, modality)]
+    if len(keys) <= MOST:
+        return keys
+    chosen = generator(0, "map").choice(len(keys), MOST, replace=False)
+    return [keys[i] for i in np.sort(chosen)]
+
+
+def _keys(engine: Local, modality: Modality) -> list[str]:
     part = engine.parts.get(modality)
     if part is None:
         return []

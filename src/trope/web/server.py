@@ -19,36 +19,55 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from trope.errors import UsageError
 from trope.web.crowds import Crowds
+from trope.web.guards.leftovers import DROPPED
 from trope.web.settings import ServeSettings
 
 BACKLOG = 512
 HEADER = 32 * 2**10  # bytes of all headers
+AWAY, HEARD = 64, 5.0  # connections without room that are heard out, and seconds for each
 CROWDED = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
 class Patience(H11Protocol):
     """A connection that is closed when the client takes too long, or has too many."""
 
-    def __init__(self, *given: Any, idle: float, crowds: Crowds, **named: Any) -> None:
+    def __init__(
+        self, *given: Any, idle: float, crowds: Crowds, away: Crowds, **named: Any
+    ) -> None:
         super().__init__(*given, **named)
-        self._idle, self._crowds = idle, crowds
-        self._address: str | None = None  # of a client that was let in
+        self._idle, self._crowds, self._away = idle, crowds, away
+        self._within: Crowds | None = None  # where this one counts
+        self._dropped = 0  # bytes of a client for which there is no room
         self._asking: asyncio.TimerHandle | None = None
         self._reading: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Wait for a request, but not forever."""
         super().connection_made(transport)
-        address = self.client[0] if self.client else ""
-        if self._crowds.enter(address):
-            self._address = address
-            self._asking = self._later()
+        if self._enter(self._crowds):
+            self._asking = self._later(self._idle)
         else:
-            transport.write(CROWDED)
+            self._turn_away(transport)
+
+    def _enter(self, crowds: Crowds) -> bool:
+        """Whether there is room among these."""
+        self._within = crowds if crowds.enter(self._address) else None
+        return self._within is not None
+
+    def _turn_away(self, transport: asyncio.Transport) -> None:
+        """Say that there is no room, and hear out who is sending: it would not see that else."""
+        transport.write(CROWDED)
+        if self._enter(self._away):
+            transport.write_eof()
+            self._asking = self._later(HEARD)
+        else:
             transport.close()
 
     def data_received(self, data: bytes) -> None:
         """What comes is part of a request, or of its headers, which have to end some time."""
+        if self._within is not self._crowds:
+            self._drop(len(data))
+            return
         super().data_received(data)
         cycle: Any = self.cycle  # None before the first request
         busy = cycle is not None and not cycle.response_complete
@@ -56,18 +75,23 @@ class Patience(H11Protocol):
             _forget(self._asking)
             self._asking = None
         elif self._asking is None:
-            self._asking = self._later()
+            self._asking = self._later(self._idle)
+
+    def _drop(self, size: int) -> None:
+        self._dropped += size
+        if self._dropped > DROPPED:
+            self.transport.abort()
 
     def on_response_complete(self) -> None:
         """The next request may take its time again."""
         super().on_response_complete()
         _forget(self._asking)
-        self._asking = None if self.transport.is_closing() else self._later()
+        self._asking = None if self.transport.is_closing() else self._later(self._idle)
 
     def pause_writing(self) -> None:
         """The client does not read."""
         super().pause_writing()
-        self._reading = self._later()
+        self._reading = self._later(self._idle)
 
     def resume_writing(self) -> None:
         """It does."""
@@ -79,13 +103,17 @@ class Patience(H11Protocol):
         """Nothing is waited for any more."""
         _forget(self._asking)
         _forget(self._reading)
-        if self._address is not None:
-            self._crowds.leave(self._address)
-            self._address = None
+        if self._within is not None:
+            self._within.leave(self._address)
+            self._within = None
         super().connection_lost(exc)
 
-    def _later(self) -> asyncio.TimerHandle:
-        return self.loop.call_later(self._idle, self.transport.abort)
+    @property
+    def _address(self) -> str:
+        return self.client[0] if self.client else ""
+
+    def _later(self, seconds: float) -> asyncio.TimerHandle:
+        return self.loop.call_later(seconds, self.transport.abort)
 
 
 def _forget(timer: asyncio.TimerHandle | None) -> None:
@@ -131,11 +159,12 @@ class Server(uvicorn.Server):
 def configured(app: ASGIApp, settings: ServeSettings) -> uvicorn.Config:
     """Limits in uvicorn's words; who asks for what is not written down."""
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+    crowds, away = Crowds(settings.each, settings.connections), Crowds(AWAY // 4, AWAY)
     return uvicorn.Config(
         app,
         host=settings.host,
         port=settings.port,
-        http=partial(Patience, idle=settings.idle, crowds=Crowds(settings.each)),  # type: ignore[arg-type]
+        http=partial(Patience, idle=settings.idle, crowds=crowds, away=away),  # type: ignore[arg-type]
         ws="none",
         loop="asyncio",
         lifespan="on",
@@ -144,7 +173,6 @@ def configured(app: ASGIApp, settings: ServeSettings) -> uvicorn.Config:
         server_header=False,
         proxy_headers=False,
         backlog=BACKLOG,
-        limit_concurrency=settings.connections,
         timeout_keep_alive=int(settings.idle),
         timeout_graceful_shutdown=int(settings.stopping),
         h11_max_incomplete_event_size=HEADER,

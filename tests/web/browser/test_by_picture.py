@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from browsing import Page
+from selenium.webdriver.common.keys import Keys
 
 SENT = """
 const [bytes, name, kind, type] = arguments;
@@ -17,6 +19,7 @@ const made = kind === "paste" ? ClipboardEvent : DragEvent;
 for (const step of kind === "paste" ? ["paste"] : ["dragenter", "dragover", "drop"])
   document.body.dispatchEvent(new made(step, said));
 """
+HITS = "return [...document.querySelectorAll('#found .hit a')].map(e => e.href)"
 
 
 def send(page: Page, file: Path, kind: str, type: str = "image/png") -> None:
@@ -28,6 +31,7 @@ def answered(page: Page) -> None:
     assert page.text("#found-2") == "Pictures like yours"
     assert page.path.startswith("/?image=")
     assert page.all("#given img")
+    assert page.one("#q").get_attribute("placeholder") == "and words, if you like"
     assert page.hits()[12] == "r5"  # the picture itself is the nearest of pictures
 
 
@@ -84,6 +88,30 @@ def test_a_refused_picture_does_not_leave_the_one_before(page: Page, archive: Pa
     page.until(lambda: page.path == "/?q=harp" and "“harp”" in page.text("#found-1"))
     page.driver.back()
     page.until(lambda: page.path.startswith("/?image=") and page.all("#given img"))
+    assert len(page.complaints()) == 1  # the refused request itself
+
+
+@pytest.mark.parametrize("path", ["/?q=harp", "/", "/compare?q=harp"])
+def test_enter_asks_again_after_a_refused_picture(page: Page, archive: Path, path: str) -> None:
+    page.open(path)
+    before = page.run(HITS)
+    send(page, archive / "data" / "pairs.jsonl", "drop", "text/plain")
+    page.until(lambda: "That picture cannot be used" in page.text("#found"))
+    page.one("#q").send_keys(Keys.ENTER)
+    page.until(lambda: page.run(HITS) == before)
+    assert page.path == path
+    assert len(page.complaints()) == 1  # the refused request itself
+
+
+@pytest.mark.parametrize("path", ["/?q=harp", "/compare?q=harp"])
+def test_a_refused_picture_has_a_way_back(page: Page, archive: Path, path: str) -> None:
+    page.open(path)
+    before = page.run(HITS)
+    send(page, archive / "data" / "pairs.jsonl", "drop", "text/plain")
+    page.one("#found .state a").click()
+    page.until(lambda: page.run(HITS) == before)
+    assert page.path == path
+    assert page.one("#q").get_property("value") == "harp"
     assert len(page.complaints()) == 1  # the refused request itself
 
 

@@ -175,6 +175,21 @@ def test_neighbors_and_two_runs_have_pages(page: Page) -> None:
     assert page.all(".couple img")
 
 
+def test_a_phone_shows_which_explanation_it_is(page: Page) -> None:
+    page.look(PHONE)
+    for name in ("wrong", "weights", "neighbors", "against"):
+        page.open(f"/explain/{name}")
+        tab = page.one(".tabs [aria-current]").rect
+        assert 0 <= tab["x"] <= tab["x"] + tab["width"] <= PHONE[0], name
+
+
+def test_the_map_says_whose_it_is(page: Page) -> None:
+    page.open("/map?index=1")
+    colors = [chip.value_of_css_property("background-color") for chip in page.all("#found .chip")]
+    assert page.text("#found .chip[aria-current]") == "pvse"
+    assert len(set(colors)) == 2
+
+
 def test_other_pages_fit_a_phone(page: Page) -> None:
     page.look(PHONE)
     for path in ("/compare?q=harp", "/map", "/explain/wrong", "/explain/against"):

@@ -12,7 +12,7 @@ from trope.errors import UsageError
 from trope.web.answers import Picture
 from trope.web.asked import Asked
 from trope.web.pages import urls
-from trope.web.pages.wording import brief, clean, count, ratio, score, value
+from trope.web.pages.wording import brief, clean, count, ratio, score, sentence, value
 
 LETTERS = st.characters(codec="utf-8", exclude_categories=["Cc"])
 WORDS = st.text(LETTERS, min_size=1, max_size=20).filter(
@@ -71,3 +71,16 @@ def test_values_are_said_as_people_do() -> None:
 def test_pictures_are_as_wide_as_they_are() -> None:
     sizes = [(4, 3), (1, 9), (9, 1), (None, None)]
     assert [ratio(Picture("", "", "", *size)) for size in sizes] == [13, 6, 24, 10]
+
+
+def test_words_are_asked_instead_of_an_item() -> None:
+    given = [("item", "image:1"), ("like", "meaning"), ("q", "harp")]
+    assert urls.read(given).item is None
+    assert urls.read(given[:2]).item == "image:1"
+    assert urls.read([*given[:2], ("q", " ")]).item == "image:1"
+    assert urls.read([*given[:2], ("image", "0" * 32)]).item is None
+
+
+def test_remarks_are_sentences() -> None:
+    assert sentence("no such word") == "No such word."
+    assert sentence("min_count lowered from 20 to 9") == "min_count lowered from 20 to 9."

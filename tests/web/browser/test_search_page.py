@@ -7,7 +7,23 @@ from browsing import PHONE, Page
 from page_samples import MARKUP
 from selenium.webdriver.common.keys import Keys
 
+from trope.web.plain import refused
+
 SAID = "return document.getElementById('said').textContent"
+BUSY = "return document.documentElement.classList.contains('is-busy')"
+LATE = """
+const asked = window.fetch;
+window.fetch = async (...given) => {
+  await new Promise((done) => setTimeout(done, 600));
+  return asked(...given);
+};
+"""
+FULL = """
+window.asked = window.fetch;
+const head = { status: 429, headers: { "Content-Type": "text/html" } };
+window.fetch = async (url) => Object.defineProperty(
+  new Response(arguments[0], head), "url", { value: new URL(url, location).href });
+"""
 
 
 def shown(page: Page, words: str) -> None:
@@ -21,6 +37,17 @@ def test_words_find_pictures_while_typing(page: Page) -> None:
     assert page.path == "/?q=rain+snow"
     assert len(page.hits()) == 30
     assert page.driver.title == "rain snow · Trope"
+
+
+def test_what_is_taken_back_while_it_is_asked_is_not_shown(page: Page) -> None:
+    page.open("/?q=harp")
+    page.run(LATE)
+    page.one("#q").send_keys("x")
+    page.until(lambda: page.run(BUSY))
+    page.one("#q").send_keys(Keys.BACKSPACE)
+    page.until(lambda: not page.run(BUSY))
+    assert "“harp”" in page.text("#found-1")
+    assert page.path == "/?q=harp"
 
 
 def test_what_was_found_is_said_to_who_does_not_see_it(page: Page) -> None:
@@ -139,6 +166,15 @@ def test_more_like_this_goes_on_from_an_item(page: Page) -> None:
     page.until(lambda: page.path == "/")
 
 
+def test_words_are_asked_instead_of_an_item(page: Page) -> None:
+    page.open("/?item=image:r3&like=meaning")
+    assert page.all("#given .with")
+    page.one("#q").send_keys("harp", Keys.ENTER)
+    shown(page, "harp")
+    assert page.path == "/?q=harp"
+    assert not page.all("#given .with")
+
+
 def test_the_keyboard_is_enough(page: Page) -> None:
     page.open("/?q=harp")
     page.run("document.activeElement.blur()")
@@ -188,6 +224,30 @@ def test_a_server_that_does_not_answer_is_told(page: Page) -> None:
     assert all("ERR_BLOCKED" in complaint for complaint in page.complaints())
 
 
+def test_the_same_is_asked_again_after_no_answer(page: Page) -> None:
+    page.open("/?q=harp")
+    before = page.hits()
+    page.driver.execute_cdp_cmd("Network.enable", {})
+    page.driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": [f"{page.address}/?q=*"]})
+    page.one("#q").send_keys(" rain")
+    page.until(lambda: "No answer" in page.text("#found"))
+    page.driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": []})
+    page.one("#q").clear()
+    page.one("#q").send_keys("harp", Keys.ENTER)
+    page.until(lambda: page.hits() == before)
+    assert all("ERR_BLOCKED" in complaint for complaint in page.complaints())
+
+
+def test_who_is_told_to_wait_can_ask_again(page: Page) -> None:
+    page.open("/?q=harp")
+    page.run(FULL, refused(429, "too many requests; ask again later"))
+    page.one("#q").send_keys(" rain")
+    page.until(lambda: "Too many questions" in page.text("#found"))
+    page.run("window.fetch = window.asked")
+    page.one("#q").send_keys(Keys.ENTER)
+    shown(page, "harp rain")
+
+
 def test_markup_in_a_row_is_text(page: Page) -> None:
     page.open("/item/image:r2?q=rain")
     assert page.text("#item-title") == MARKUP
@@ -214,3 +274,20 @@ def test_a_phone_shows_filters_at_its_foot(page: Page) -> None:
     assert (box["x"], box["width"], box["y"] + box["height"]) == (0, *PHONE)
     page.one("input[value='labels:fruit']").click()
     page.until(lambda: "12 pictures that pass" in page.text("#found .heading"))
+
+
+def test_a_phone_shows_all_of_the_way_to_send_a_picture(page: Page) -> None:
+    page.look(PHONE)
+    page.open("/?q=harp")
+    page.one(".by-picture summary").click()
+    box = page.one(".by-picture .panel").rect
+    assert 0 <= box["x"] <= box["x"] + box["width"] <= PHONE[0]
+    assert page.one("#file").is_displayed()
+
+
+def test_a_phone_shows_what_narrows_first(page: Page) -> None:
+    page.look(PHONE)
+    page.open("/?q=harp&f=year:2010..")
+    chosen = page.one(".menu.on summary")
+    assert "year" in chosen.text
+    assert 0 <= chosen.rect["x"] <= chosen.rect["x"] + chosen.rect["width"] <= PHONE[0]

@@ -48,6 +48,14 @@ def test_filters_are_applied_by_a_button(plain: Page) -> None:
     plain.until(lambda: "48 pictures in all" in plain.text("#found .heading"))
 
 
+def test_the_button_is_in_sight_however_many_values_there_are(plain: Page) -> None:
+    plain.look((1360, 200))
+    plain.open("/?q=harp")
+    plain.one("#menu-1 summary").click()
+    panel, button = plain.one("#menu-1 .panel").rect, plain.one("#menu-1 .apply").rect
+    assert button["y"] + button["height"] <= panel["y"] + panel["height"]
+
+
 def test_an_item_is_a_page(plain: Page) -> None:
     plain.open("/?q=harp")
     plain.all("#found .hit a")[0].click()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -13,8 +12,6 @@ from trope.web.settings import ServeSettings
 
 CLOSE = {"Connection": "close"}
 PICTURES = frozenset(["/image", "/api/v1/images"])  # where they are sent to
-DROPPED = 64 * 2**20  # bytes that are read of what is too large, after which the line is cut
-PAUSE = 2.0  # seconds without any, after which the client is taken to wait for the answer
 LOGIN, FORM = "/login", 4 * 2**10  # bytes of what anyone may send
 
 
@@ -33,11 +30,9 @@ class Bodies:
         most = self._most(scope)
         length = header(scope, b"content-length")
         if length.isdecimal() and int(length) > most:
-            if not header(scope, b"expect"):  # who asks before sending has sent nothing yet
-                await drop(receive, self._settings.seconds)
-            await refuse(scope, receive, send, 413, _large(most), CLOSE)
+            await refuse(scope, receive, send, 413, _large(most))
             return
-        body = _Body(self, receive, most, self._settings.seconds)
+        body = _Body(self, receive, most)
         try:
             await self._timed(scope, body.received, send)
         finally:
@@ -47,8 +42,8 @@ class Bodies:
         """Count what one request brings; what is small is always let in."""
         self._held += size
         if count > self._settings.json and self._held > self._settings.held:
-            told = CLOSE | {"Retry-After": "5"}
-            raise HTTPException(503, "too much is being sent; send it again later", told)
+            told = "too much is being sent; send it again later"
+            raise HTTPException(503, told, {"Retry-After": "5"})
 
     async def _timed(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = False
@@ -75,9 +70,9 @@ class Bodies:
 class _Body:
     """What one request has brought so far."""
 
-    def __init__(self, bodies: Bodies, receive: Receive, most: int, seconds: float) -> None:
+    def __init__(self, bodies: Bodies, receive: Receive, most: int) -> None:
         self._bodies, self._receive, self._most = bodies, receive, most
-        self._seconds, self.count = seconds, 0
+        self.count = 0
 
     async def received(self) -> Message:
         """The next part, within bounds."""
@@ -86,25 +81,8 @@ class _Body:
         self.count += size
         self._bodies.hold(size, self.count)
         if self.count > self._most:
-            if message.get("more_body"):
-                await drop(self._receive, self._seconds)
-            raise HTTPException(413, _large(self._most), CLOSE)
+            raise HTTPException(413, _large(self._most))
         return message
-
-
-async def drop(receive: Receive, seconds: float) -> None:
-    """Read on for a while and keep nothing.
-
-    A connection that is closed with more to be read is reset: a client that sends everything before
-    it reads would never see the answer.
-    """
-    left, more = DROPPED, True
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            while more and left > 0:
-                message = await asyncio.wait_for(receive(), PAUSE)
-                left -= len(message.get("body", b""))
-                more = message.get("more_body", False)
 
 
 def _large(most: int) -> str:

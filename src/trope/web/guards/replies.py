@@ -1,11 +1,15 @@
-"""Short answers of the guards themselves."""
+"""Short answers: why something is refused."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fastapi.responses import JSONResponse
+from fastapi.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import Receive, Scope, Send
+
+from trope.web.plain import refused
+
+PROGRAMS = "/api/"  # who asks for this reads JSON
 
 
 async def refuse(
@@ -17,8 +21,17 @@ async def refuse(
     headers: Mapping[str, str] | None = None,
 ) -> None:
     """Answer with a status and one line."""
-    response = JSONResponse({"error": why}, status, dict(headers or {}))
-    await response(scope, receive, send)
+    await reply(scope, status, why, headers)(scope, receive, send)
+
+
+def reply(
+    scope: Scope, status: int, why: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    """One line as JSON, or as a page where a browser shows it to a person."""
+    told = dict(headers or {})
+    if "text/html" in header(scope, b"accept") and not scope["path"].startswith(PROGRAMS):
+        return HTMLResponse(refused(status, why), status, told)
+    return JSONResponse({"error": why}, status, told)
 
 
 def header(scope: Scope, name: bytes) -> str:

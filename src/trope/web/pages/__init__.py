@@ -9,7 +9,7 @@ from fastapi import APIRouter, File, Form, Request, Response, UploadFile
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from trope.errors import TropeError
+from trope.errors import DataError, TropeError
 from trope.web.pages.comparing import compare_page
 from trope.web.pages.explaining import explain_page
 from trope.web.pages.frame import Frame
@@ -65,8 +65,10 @@ def _forms(router: APIRouter, frame: Frame) -> None:
     """What is sent by forms, for browsers without scripts."""
 
     @router.post("/image")
-    async def image(image: Annotated[UploadFile, File()], to: str = "") -> Response:
+    async def image(image: Annotated[UploadFile | None, File()] = None, to: str = "") -> Response:
         try:
+            if image is None:
+                raise DataError("Choose a picture first.")
             data = await image.read(BYTES + 1)
             kept = await frame.service.upload(data)
         except TropeError as error:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from fastapi.responses import HTMLResponse
 
 from trope.errors import TropeError
+from trope.search.index import Find
 from trope.web.answers import Comparison
 from trope.web.asked import Asked
 from trope.web.errors import status_of
@@ -25,18 +26,23 @@ def compare_page(frame: Frame, pairs: Iterable[tuple[str, str]]) -> HTMLResponse
     """The page for a URL; with one index it says how to serve two."""
     if len(frame.service.about()) < 2:
         return frame.error(NotThereError("Only one index is served. trope serve takes two."))
+    asked = Asked()
     try:
         asked = urls.read(pairs)
         compared = _compared(frame, asked) if asked.anything else None
         return _page(frame, asked, compared, None)
     except TropeError as error:
-        return _page(frame, Asked(), None, error)
+        return _page(frame, frame.mendable(asked), None, error)
 
 
 def _compared(frame: Frame, asked: Asked) -> Comparison:
+    return frame.service.compare(replace(asked, find=_kind(frame, asked), k=SHOWN, page=1))
+
+
+def _kind(frame: Frame, asked: Asked) -> Find:
+    """What is found: one kind, as scores of both do not compare."""
     find = find_of(asked, frame.about(0))
-    kind = "image" if find == "both" else find  # scores of both kinds do not compare
-    return frame.service.compare(replace(asked, find=kind, k=SHOWN, page=1))
+    return "image" if find == "both" else find
 
 
 def _page(
@@ -50,7 +56,7 @@ def _page(
         SCRIPTS,
         status=status_of(error) if error else 200,
         title=f"{brief(said, 60) or 'Compare'} · Trope",
-        find=compared.left.find if compared else "image",
+        find=_kind(frame, asked),
         finds=FINDS[:2],
         by_picture=all(one.by_picture for one in frame.service.about()),
         facets=menus(facets),

@@ -15,6 +15,7 @@ from trope.web.errors import status_of
 from trope.web.facets import Facet, Facets
 from trope.web.pages import urls
 from trope.web.pages.wording import environment
+from trope.web.plain import HEADINGS
 from trope.web.refusals import NotThereError
 from trope.web.service import Service
 
@@ -56,14 +57,13 @@ class Frame:
     def error(self, error: TropeError) -> HTMLResponse:
         """A page that says what went wrong."""
         code = status_of(error)
-        told = {404: "Not found", 413: "Too large", 503: "Busy"}
         return self.page(
             "error",
             (),
             ("large",),
             status=code,
             dialog=False,
-            heading=told.get(code, "That did not work"),
+            heading=HEADINGS.get(code, "That did not work"),
             message=str(error),
         )
 
@@ -73,6 +73,12 @@ class Frame:
         if not 0 <= index < len(known):
             raise NotThereError(f"there is no index {index}")
         return known[index]
+
+    def mendable(self, asked: Asked) -> Asked:
+        """What a question that cannot be answered leaves to be changed: its words and filters."""
+        index = asked.index if asked.index < len(self.service.about()) else 0
+        minus = asked.minus if asked.q else ()
+        return replace(asked, minus=minus, image=None, item=None, page=1, index=index)
 
     def query_picture(self, asked: Asked) -> str | None:
         """Where the picture that is asked with can be seen."""

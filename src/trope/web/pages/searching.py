@@ -35,11 +35,12 @@ class Section:
 
 def search_page(frame: Frame, pairs: Iterable[tuple[str, str]]) -> HTMLResponse:
     """The page for a URL; what cannot be searched is told on it."""
+    asked = Asked()
     try:
         asked = urls.read(pairs)
         return _page(frame, asked)
     except TropeError as error:
-        return _failed(frame, error)
+        return _failed(frame, frame.mendable(asked), error)
 
 
 def find_of(asked: Asked, about: IndexAbout) -> Find:
@@ -117,13 +118,13 @@ def _told(asked: Asked, answer: Answer, kind: Modality) -> str:
     if answer.total is not None:
         narrowed = "that pass" if asked.facets or asked.where else "in all"
         parts.append(f"{count(answer.total, NOUNS[kind])} {narrowed}")
-    if asked.anything:
+    if asked.anything and answer.hits:
         parts.append(f"nearest first, in {answer.took_ms:.0f} ms")
     return ", ".join(parts)
 
 
-def _failed(frame: Frame, error: TropeError) -> HTMLResponse:
-    asked, about = Asked(), frame.about(0)
+def _failed(frame: Frame, asked: Asked, error: TropeError) -> HTMLResponse:
+    about = frame.about(asked.index)
     return frame.page(
         "search",
         SHEETS,
@@ -131,10 +132,10 @@ def _failed(frame: Frame, error: TropeError) -> HTMLResponse:
         status=status_of(error),
         title="Trope",
         fresh=False,
-        find="image",
+        find=find_of(asked, about),
         finds=FINDS,
         by_picture=about.by_picture,
-        facets=menus(frame.service.facets(0)),
+        facets=menus(frame.service.facets(asked.index)),
         query_picture=None,
         problem=str(error),
         **asked_links("/", asked),

@@ -25,6 +25,8 @@ def read(pairs: Pairs) -> Asked:
     for name, value in pairs:
         if value.strip():
             given.setdefault(name, []).append(value.strip())
+    if "q" in given or "image" in given:  # what is typed beside an item is asked instead of it
+        given.pop("item", None)
     one = {name: values[-1] for name, values in given.items()}
     return Asked(
         q=tuple(given.get("q", ())),

@@ -71,8 +71,9 @@ def score(number: float) -> str:
 
 
 def sentence(text: str) -> str:
-    """What the rest of the package remarks, as a sentence."""
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+    """What the rest of the package remarks, as a sentence; names of settings stay as they are."""
+    first = text[:1] if "_" in text.split(" ", 1)[0] else text[:1].upper()
+    return first + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
 
 
 def value(given: Any) -> str:

@@ -4,6 +4,7 @@
 
 const root = document.documentElement;
 let running = null;
+let coming = null; // the URL that is being fetched
 let shown = here();
 
 root.classList.add("scripted"); // buttons that only a browser without scripts needs go
@@ -17,11 +18,22 @@ export function shownUrl() {
   return shown;
 }
 
+/** The URL whose results are on the page, or on their way. */
+export function wanted() {
+  return coming ?? shown;
+}
+
+/** The results are not on the page any more: the same URL can be asked for again. */
+export function lost() {
+  shown = null;
+}
+
 /** Fetch a page as a document; an error page is a page too. */
 export async function page(url, signal) {
   const answer = await fetch(url, { headers: { Accept: "text/html" }, signal });
   if (new URL(answer.url).pathname === "/login") location.assign(url);
   const made = new DOMParser().parseFromString(await answer.text(), "text/html");
+  made.passing = answer.status === 429 || answer.status >= 500; // asked again, it may be answered
   if (!made.querySelector("main")) throw new Error(`no page (${answer.status})`);
   return made;
 }
@@ -30,16 +42,19 @@ export async function page(url, signal) {
 export async function visit(url, how = "push") {
   running?.abort();
   const mine = (running = new AbortController());
+  coming = url;
   root.classList.add("is-busy");
   try {
-    put(await page(url, mine.signal));
+    const made = await page(url, mine.signal);
+    put(made);
     remember(url, how);
+    if (made.passing) lost();
   } catch (error) {
     if (error.name === "AbortError") return;
     fail(url);
   }
   if (running === mine) {
-    running = null;
+    running = coming = null;
     root.classList.remove("is-busy");
   }
 }
@@ -57,6 +72,8 @@ function put(made) {
     const fresh = made.getElementById(old.id);
     if (fresh) replace(old, document.importNode(fresh, true));
   }
+  const [box, asked] = [document, made].map((one) => one.getElementById("q"));
+  if (box && asked) box.placeholder = asked.placeholder; // what is being typed there stays
   tell();
 }
 
@@ -83,4 +100,5 @@ function fail(url) {
   told.querySelector("a").href = url;
   document.body.classList.remove("fresh");
   found.replaceChildren(told);
+  lost();
 }

@@ -2,7 +2,7 @@
 
 import "./keys.js";
 import "./large.js";
-import { here, visit } from "./live.js";
+import { here, lost, visit, wanted } from "./live.js";
 import { listen } from "./picture.js";
 
 const PAUSE = 140; // milliseconds without a key before we ask
@@ -11,12 +11,15 @@ const box = document.getElementById("q");
 let waiting = 0;
 let typed = false; // whether the newest entry of the history came from typing
 
+const INSTEAD = ["item", "like"]; // of what is asked when there are no words
+
 /** The page that the form asks for, without what is empty. */
 function asked() {
   const said = new URLSearchParams();
   const usual = form.querySelector("[name=find]:checked")?.matches("[data-usual]");
+  const left = (name) => box.value.trim() && INSTEAD.includes(name);
   for (const [name, value] of new FormData(form))
-    if (typeof value === "string" && value.trim() && !(usual && name === "find") && name + value !== "index0")
+    if (!left(name) && typeof value === "string" && value.trim() && !(usual && name === "find") && name + value !== "index0")
       said.append(name, value.trim());
   const plain = said.toString();
   return form.dataset.action + (plain ? `?${plain}` : "");
@@ -25,7 +28,7 @@ function asked() {
 function ask(how) {
   clearTimeout(waiting);
   const url = asked();
-  if (url !== here()) visit(url, how);
+  if (url !== wanted()) visit(url, how);
 }
 
 function type() {
@@ -44,9 +47,11 @@ function commit() {
 function complain(message) {
   const told = document.getElementById("refused").content.cloneNode(true);
   told.querySelector(".message").textContent = message;
+  told.querySelector("a").href = here();
   document.getElementById("found").replaceChildren(told);
   document.body.classList.remove("fresh");
   forget();
+  lost();
 }
 
 /** What was asked with before is neither shown beside a picture that was refused, nor asked with again. */
