@@ -210,6 +210,11 @@ def test_all_of_a_token_counts() -> None:
     assert sealed("x" * 64) == sealed("x" * 64)
 
 
+def test_the_icon_needs_no_token(guarded: TestClient) -> None:
+    found = guarded.get("/favicon.ico", follow_redirects=True)
+    assert (found.status_code, found.headers["content-type"]) == (200, "image/svg+xml")
+
+
 def test_the_pulse_needs_no_token(guarded: TestClient) -> None:
     assert guarded.get("/healthz").json()["status"] == "ok"
 

@@ -15,7 +15,8 @@ from trope.web.returning import asked_for, login_url
 
 COOKIE = "trope"
 GUESS = 20.0  # what a wrong token takes, in searches
-OPEN = ("/login", "/healthz", "/static/")  # the form, what it looks like, and the pulse
+OPEN = frozenset(["/login", "/healthz", "/favicon.ico"])  # the form and its icon, the pulse
+LOOKS = "/static/"  # what the form looks like
 
 
 class Tokens:
@@ -59,7 +60,7 @@ def sealed(token: str) -> str:
 
 
 def _open(path: str) -> bool:
-    return path in OPEN or path.startswith(OPEN[2])
+    return path in OPEN or path.startswith(LOOKS)
 
 
 def _cookie(text: str) -> str:

@@ -54,6 +54,10 @@ def pages(service: Service) -> APIRouter:
 
     _forms(router, frame)
 
+    @router.get("/favicon.ico")
+    def icon() -> RedirectResponse:
+        return RedirectResponse("/static/favicon.svg")  # for what is no page, and names none
+
     @router.get("/{name}")
     def unknown(name: str) -> HTMLResponse:
         return frame.error(NotThereError(f"There is no page '/{brief(name, 60)}'."))
