@@ -182,7 +182,10 @@ def _content(picture: Path | bytes) -> tuple[bytes, str]:
     if isinstance(picture, bytes):
         return picture, "image"
     if not isinstance(picture, Path):
-        raise UsageError(f"a picture is a path, bytes or Pillow's image, not {type(picture)}")
+        raise UsageError(
+            "a text is a str; a picture is a path, bytes, an array or Pillow's image, not "
+            f"{type(picture)}"
+        )
     try:
         if picture.exists() and not picture.is_file():  # a device may have no end
             raise UsageError(f"{picture}: not a file")

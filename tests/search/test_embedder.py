@@ -123,7 +123,9 @@ def test_arrays_that_are_no_pictures(model: Embedder, wrong: np.ndarray, told: s
 
 @pytest.mark.usefixtures("untyped")
 def test_arrays_of_numbers_are_refused(model: Embedder) -> None:
-    with pytest.raises(UsageError, match="a picture is a path, bytes or Pillow's image"):
+    with pytest.raises(
+        UsageError, match="a text is a str; a picture is a path, bytes, an array or Pillow's image"
+    ):
         model.encode(np.arange(3))
 
 

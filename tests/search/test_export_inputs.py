@@ -78,6 +78,22 @@ def test_texts_alone(home: Path, tmp_path: Path, recipe: str) -> None:
     page = (tmp_path / "onnx" / "README.md").read_text()
     assert "counted from 2; 1\n  for a word that is not there; 0 after" in page
     assert "features of backbone 'precomputed'" in page
+    assert "model.texts(" in page
+    assert "model.images(" not in page  # they come with the data
+
+
+def test_what_the_program_cannot_make_is_told_and_the_rest_is_made(
+    home: Path, tmp_path: Path
+) -> None:
+    export_onnx(home / "infonce", tmp_path / "onnx")
+    Image.new("RGB", (8, 8)).save(tmp_path / "photo.jpg")
+    command = [sys.executable, tmp_path / "onnx" / "prepare.py", tmp_path / "photo.jpg", "apple"]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    (told,) = done.stderr.splitlines()
+    assert told.startswith(f"{tmp_path / 'photo.jpg'}: image.onnx takes features of backbone")
+    (line,) = done.stdout.splitlines()
+    assert json.loads(line)["text"] == "apple"
 
 
 def test_pictures_alone(pictured: Path, tmp_path: Path) -> None:

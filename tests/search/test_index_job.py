@@ -110,6 +110,13 @@ def test_rows_are_added_replaced_and_removed(index: Index, tmp_path: Path) -> No
     assert "r2" in found(index, "harp")
 
 
+def test_one_id_is_no_list_of_letters(index: Index) -> None:
+    before = len(index)
+    with pytest.raises(UsageError, match=r"ids: a list is wanted, found 'r1'"):
+        index.remove("r1")
+    assert len(index) == before
+
+
 def test_what_was_learned_from_is_known_by_content(index: Index, tmp_path: Path) -> None:
     """A new row that claims to be of the training split was not trained on."""
     index.add(rows(tmp_path / "new", {"id": "z", "text": "plum", "split": "train"}))

@@ -202,12 +202,18 @@ def _after_link(link: re.Match[str]) -> str:
 
 def main() -> None:
     """Arguments that name a file are pictures, all others are texts."""
-    exported = Exported(Path(__file__).parent)
+    exported, failed = Exported(Path(__file__).parent), False
     for argument in sys.argv[1:]:
         shown = Path(argument).is_file()
-        (vector,) = exported.images([argument]) if shown else exported.texts([argument])
+        try:
+            (vector,) = exported.images([argument]) if shown else exported.texts([argument])
+        except (OSError, ValueError) as error:
+            sys.stderr.write(f"{argument}: {error}\n")
+            failed = True
+            continue
         line = {"image" if shown else "text": argument, "vector": vector.tolist()}
         sys.stdout.write(json.dumps(line) + "\n")
+    sys.exit(failed)
 
 
 if __name__ == "__main__":

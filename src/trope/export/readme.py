@@ -11,18 +11,16 @@ HEAD = """\
 # An image-text model as ONNX
 
 Made by `trope export onnx`. Texts and pictures become vectors of {width} numbers and length one;
-their product says how well a text and a picture go together. `python prepare.py "some words"
-photo.jpg` prints such vectors, and needs this folder, Python 3.11, numpy, Pillow and onnxruntime
-alone:
+their product says how well a text and a picture go together. `python prepare.py {arguments}`
+prints such vectors, and needs this folder, Python 3.11, numpy, Pillow and onnxruntime alone:
 
 ```python
 from prepare import Exported
 
 model = Exported(".")
-vectors = model.texts(["some words"]), model.images(["photo.jpg"])
-print(vectors[0] @ vectors[1].T)
+{calls}
 ```
-
+{missing}
 All numbers below stand in `inputs.json` too, under `inputs`.
 """
 OUTPUTS = """\
@@ -79,12 +77,35 @@ def readme(plan: Plan, inputs: dict[str, Any]) -> str:
     said, shown, senses = inputs["text"], inputs["image"], plan.head.senses
     points = POINTS.format(senses=senses) if senses > 1 else ""
     parts = [
-        HEAD.format(width=plan.width),
+        HEAD.format(width=plan.width, **_example(inputs)),
         _texts(said),
         _pictures(shown),
         OUTPUTS.format(points=points),
     ]
     return "\n".join(parts)
+
+
+def _example(inputs: dict[str, Any]) -> dict[str, str]:
+    """What the program can be asked for: vectors of a frozen encoder are made elsewhere."""
+    ways = {
+        "text": ('"some words"', 'texts = model.texts(["some words"])'),
+        "image": ("photo.jpg", 'images = model.images(["photo.jpg"])'),
+    }
+    known = [side for side in ways if _from_scratch(inputs[side])]
+    calls = [ways[side][1] for side in known]
+    calls += ["print(texts @ images.T)"] if len(known) == len(ways) else []
+    missing = [
+        f"\nNot from scratch: {inputs[side]['how']}.\n" for side in ways if side not in known
+    ]
+    return {
+        "arguments": " ".join(ways[side][0] for side in known),
+        "calls": "\n".join(calls),
+        "missing": "".join(missing),
+    }
+
+
+def _from_scratch(about: dict[str, Any]) -> bool:
+    return about["takes"] != "features" or "backbone" in about
 
 
 def _texts(about: dict[str, Any]) -> str:

@@ -21,6 +21,7 @@ from trope.data.kept import FILE as SPLITS
 from trope.data.kept import learned_from
 from trope.data.pairs import Pairs
 from trope.data.splits import SplitPlan
+from trope.data.text import listed
 from trope.data.unusable import Unusable, unusable
 from trope.errors import DataError, UsageError
 from trope.evaluation.trained import refuse_broken, unfinished
@@ -122,8 +123,8 @@ def add(folder: Path, pairs: Pairs, run: Path | None = None) -> Indexed:
 
 def remove(folder: Path, ids: Sequence[str]) -> int:
     """Take rows out, with all their items; a row that is not there is refused."""
+    wanted = list(dict.fromkeys(listed(ids, "ids")))
     clear_building(folder)
-    wanted = list(dict.fromkeys(ids))
     with writing(folder), closing(open_engine(folder)) as engine:
         keys = of_rows(engine, wanted)
         known = {row_of(key) for key in keys}

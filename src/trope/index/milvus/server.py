@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ def connected(uri: str) -> Any:
         raise MissingExtra("engine 'milvus'", "milvus")
     with told(uri):
         package = import_module("pymilvus")
+        logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # errors are raised, and told
         return package.MilvusClient(uri=uri, token=os.environ.get(TOKEN, ""), timeout=30)
 
 
