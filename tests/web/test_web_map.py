@@ -15,6 +15,7 @@ from trope.errors import MissingExtra, UsageError
 from trope.explain import explain
 from trope.web import points, projection
 from trope.web.app import application
+from trope.web.asked import Asked
 from trope.web.explained import explain_pages
 from trope.web.points import Points
 from trope.web.service import Places, Service
@@ -46,7 +47,7 @@ def test_a_map_is_made_once_and_kept(own: Path, monkeypatch: pytest.MonkeyPatch)
     first = service.map(0)
     assert first.state == "making"
     assert "145 items" in first.message
-    assert service.search is not None
+    assert service.search(Asked(q=("rain",), k=3)).hits  # it is answered meanwhile
     found = made(service)
     service.close()
     assert found.state == "ready", found.message

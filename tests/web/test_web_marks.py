@@ -45,10 +45,12 @@ def test_other_decisions_are_refused(
     assert client.put(f"{API}/marks/{key}", json=body).status_code == status
 
 
-def test_a_form_is_no_decision(client: TestClient) -> None:
-    told = {"content-type": "text/plain"}
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded"])
+def test_a_form_is_no_decision(client: TestClient, kind: str) -> None:
+    told = {"content-type": kind}
     found = client.put(f"{API}/marks/image:r1", content=b'{"verdict": "keep"}', headers=told)
-    assert found.status_code in (415, 422)
+    assert found.status_code == 422
+    assert client.get(f"{API}/items/image:r1").json()["found"]["mark"] is None
 
 
 def test_marks_outlive_the_server_and_half_a_line(tmp_path: Path) -> None:

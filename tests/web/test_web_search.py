@@ -210,8 +210,10 @@ def test_two_indexes_side_by_side(client: TestClient) -> None:
 
 
 def test_words_the_model_does_not_know_are_remarked(client: TestClient) -> None:
-    found = client.get(f"{API}/search", params={"q": "zzzz"})
-    assert found.status_code == 400 or "zzzz" in found.json()["remarks"][0]
+    for words, told in (("zzzz", ["the model knows no word of 'zzzz'"]), ("zzzz rain", [])):
+        remarks = client.get(f"{API}/search", params={"q": words}).json()["remarks"]
+        assert [remark.partition(":")[0] for remark in remarks] == told
+    assert "The model knows no word of" in client.get("/?q=zzzz").text
 
 
 def test_queries_are_encoded_once(service: Service) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
 from browsing import PHONE, Page
+from PIL import Image
 from selenium.webdriver import ActionChains
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
@@ -21,6 +23,14 @@ Promise.all([import("/static/map/points.js"), import("/static/map/view.js")]).th
   done([left - box.width / 2, top - box.height / 2]);
 });
 """  # of the first point, from the middle of the map
+PLACES = """
+const places = document.querySelectorAll(`.two section:nth-of-type(${arguments[0]}) .place`);
+return [...places].map((place) => {
+  const mark = place.querySelector(".mark")?.cloneNode(true);
+  for (const heard of mark?.querySelectorAll(".unseen") ?? []) heard.remove();
+  return mark?.textContent ?? "";
+});
+"""
 NO_CARD = """
 const get = HTMLCanvasElement.prototype.getContext;
 HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
@@ -55,6 +65,19 @@ return map.getContext("2d").getImageData(0, 0, map.width, map.height).data.some(
 """
 
 
+def marks(page: Page, side: int) -> list[str]:
+    """What stands beside each place, to be seen."""
+    return [" ".join(text.split()) for text in page.run(PLACES, side)]
+
+
+def told(key: str, place: int, there: list[str]) -> str:
+    if key not in there:
+        return "only here"
+    other = there.index(key)
+    arrow = "↑" if place < other else "↓"
+    return "" if place == other else f"{arrow} {other + 1} there"
+
+
 def test_two_indexes_answer_side_by_side(page: Page) -> None:
     page.open("/compare")
     assert "Two indexes, one question" in page.text(".state")
@@ -68,8 +91,9 @@ def test_two_indexes_answer_side_by_side(page: Page) -> None:
         ]
         for side in page.all(".two section")
     )
-    alone = [mark for mark in page.all(".two .mark") if mark.text == "only here"]
-    assert len(alone) == len(set(left) ^ set(right))
+    assert set(left) != set(right)  # or nothing would be marked
+    assert marks(page, 1) == [told(key, place, right) for place, key in enumerate(left)]
+    assert marks(page, 2) == [told(key, place, left) for place, key in enumerate(right)]
     assert f"{len(set(left) & set(right))} of 12" in page.text(".summary-line")
 
 
@@ -88,10 +112,20 @@ def drawn(page: Page) -> None:
     page.until(lambda: page.one("#map").get_attribute("data-drawn"))
 
 
+def seen_colors(page: Page) -> int:
+    """How many colors there are where the map is, as a person sees it."""
+    shot = Image.open(io.BytesIO(page.one("#map").screenshot_as_png)).convert("RGB")
+    return len(shot.getcolors(2**24) or ())
+
+
 def test_the_map_is_drawn_moved_and_asked(page: Page) -> None:
     page.open("/map")
+    page.run("for (const over of document.querySelectorAll('.zoom, .tip')) over.remove()")
     drawn(page)
     assert page.one("#map").get_attribute("data-ready") == "WebGL"
+    page.until(lambda: seen_colors(page) > 20)
+    page.open("/map")
+    drawn(page)
     page.until(lambda: len(page.all("#middle a")) == 9)
     before = int(page.one("#map").get_attribute("data-drawn"))
     middle = [link.get_attribute("href") for link in page.all("#middle a")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from browsing import PHONE, Page
-from page_samples import MARKUP
+from page_samples import MARKUP, SIZES
 from selenium.webdriver.common.keys import Keys
 
 from trope.web.plain import refused
@@ -153,6 +153,32 @@ def test_a_hit_opens_large_and_says_why(page: Page) -> None:
     page.driver.back()
     page.until(lambda: not page.one("#large").get_property("open"))
     assert page.path == "/?q=harp"
+
+
+def test_pictures_keep_their_shape(page: Page) -> None:
+    page.open("/?q=harp&f=labels:fruit")
+    shapes = {}
+    for hit in page.all("#found .hit"):
+        box = hit.find_element("css selector", ".shape").rect
+        shapes[int(hit.find_element("css selector", ".id").text[1:])] = box["width"] / box["height"]
+    assert len(shapes) == 12
+    for row, shape in shapes.items():
+        width, height = SIZES[row // 4 % 4]
+        assert shape == pytest.approx(width / height, abs=0.08)
+
+
+@pytest.mark.parametrize("row", [0, 4, 8, 12])  # wide, tall, square, very wide
+@pytest.mark.parametrize("size", [(1240, 500), PHONE])
+def test_a_small_picture_is_enlarged_as_a_whole(
+    page: Page, row: int, size: tuple[int, int]
+) -> None:
+    page.look(size)
+    page.open(f"/item/image:r{row}")
+    box = page.one(".large img").rect
+    width, height = SIZES[row // 4]
+    assert box["width"] / box["height"] == pytest.approx(width / height, rel=0.02)
+    assert box["height"] < size[1]
+    assert box["width"] > width
 
 
 def test_more_like_this_goes_on_from_an_item(page: Page) -> None:
