@@ -49,6 +49,22 @@ def test_only_pictures_are_large(client: TestClient, method: str, path: str, kin
     assert sent.status_code == 413
 
 
+@pytest.mark.parametrize(
+    ("kind", "size", "status", "says"),
+    [
+        ("image/png", 22 * 2**20, 413, "at most 20 MiB"),
+        ("image/svg+xml", 10, 415, "JPEG, PNG, WebP, GIF, TIFF, BMP, AVIF and JPEG 2000"),
+    ],
+)
+def test_why_a_picture_is_refused_is_told_to_people(
+    client: TestClient, kind: str, size: int, status: int, says: str
+) -> None:
+    sent = client.post("/api/v1/images", content=b"a" * size, headers={"content-type": kind})
+    assert sent.status_code == status
+    assert says in sent.json()["error"]
+    assert "image/" not in sent.json()["error"]
+
+
 def test_a_form_may_send_a_picture(client: TestClient) -> None:
     sent = client.post("/image", files={"image": ("a.png", b"\0" * 100_000, "image/png")})
     assert sent.status_code == 422  # no picture, but let in

@@ -66,6 +66,33 @@ def test_what_cannot_be_opened_any_more_is_served_as_it_was(
     assert total(client) == before
 
 
+def test_a_removed_index_is_told_and_not_made_anew(index: trope.Index, tmp_path: Path) -> None:
+    service = Service(Places((index.folder,)))
+    kept = tmp_path / "kept"
+    with TestClient(application(service, ServeSettings(rate=0.0)), "http://127.0.0.1") as client:
+        assert client.get("/healthz").status_code == 200
+        index.folder.rename(kept)
+        told = client.get("/healthz")
+        assert (told.status_code, told.json()) == (
+            503,
+            {"error": "removed while it is served: index"},
+        )
+        found = client.get(f"{API}/search", params={"q": "apple"}).json()
+        assert found["hits"]
+        assert "removed" in found["remarks"][0]
+        assert "nothing can be marked" in client.get("/").text
+        mark = client.put(f"{API}/marks/image:r9", json={"verdict": "keep"})
+        assert (mark.status_code, "was removed" in mark.json()["error"]) == (503, True)
+        assert client.get(f"{API}/map").status_code == 503
+        assert client.get(f"{API}/pictures/image:r9").status_code == 200
+        assert not index.folder.exists()
+        kept.rename(index.folder)
+        assert client.get("/healthz").status_code == 200
+        assert client.put(f"{API}/marks/image:r9", json={"verdict": "keep"}).status_code == 200
+        assert (index.folder / "web" / "marks.jsonl").exists()
+    service.close()
+
+
 def test_the_state_is_looked_at_once_in_a_while(
     index: trope.Index, served: tuple[Service, TestClient], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from trope.errors import DataError
+from trope.errors import DataError, TropeError
 from trope.web import marks as module
-from trope.web.marks import Marks
+from trope.web.marks import Mark, Marks
+from trope.web.service import Places, Service
 
 API = "/api/v1"
 
@@ -107,6 +108,79 @@ def test_another_server_loses_nothing(tmp_path: Path, monkeypatch: pytest.Monkey
     for number in range(20):
         one.put("image:one", "flag", str(number))
     assert Marks(one.path).get("image:other") == "keep"
+
+
+def test_what_another_server_marks_is_seen(tmp_path: Path) -> None:
+    one, other = (Marks(tmp_path / "marks.jsonl") for _ in range(2))
+    one.put("image:a", "keep")
+    assert other.get("image:a") == "keep"
+    other.put("image:b", "flag")
+    other.put("image:a", None)
+    assert [mark.key for mark in one.all()] == ["image:b"]
+    assert one.jsonl() == other.jsonl() == Marks(one.path).jsonl()
+    one.path.unlink()
+    assert len(one) == 0
+
+
+def test_one_who_writes_in_between_is_not_missed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = (Marks(tmp_path / "marks.jsonl") for _ in range(2))
+    one.put("image:a", "keep")
+    real = module._append
+
+    def late(path: Path, mark: Mark) -> tuple[int, int]:
+        monkeypatch.setattr(module, "_append", real)
+        other.put("image:other", "flag")
+        return real(path, mark)
+
+    monkeypatch.setattr(module, "_append", late)
+    one.put("image:b", "keep")
+    assert {mark.key for mark in one.all()} == {"image:a", "image:b", "image:other"}
+
+
+def test_a_file_is_read_again_only_when_another_wrote(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = (Marks(tmp_path / "marks.jsonl") for _ in range(2))
+    read: list[Path] = []
+    real = module._read
+    monkeypatch.setattr(module, "_read", lambda path: read.append(path) or real(path))
+    for number in range(5):
+        one.put(f"image:{number}", "keep")
+        assert (len(one), one.get("image:0")) == (number + 1, "keep")
+    assert not read
+    assert len(other) == 5
+    assert len(other.all()) == 5
+    assert len(read) == 1
+
+
+def test_what_cannot_be_read_again_leaves_what_is_known(tmp_path: Path) -> None:
+    marks = Marks(tmp_path / "marks.jsonl")
+    marks.put("image:a", "keep")
+    marks.path.write_text("my notes\n", encoding="utf-8")
+    assert marks.get("image:a") == "keep"
+
+
+@pytest.mark.parametrize("name", ["a-file/marks.jsonl", "a-folder", "/proc/marks.jsonl"])
+def test_where_nothing_can_be_written_is_told_at_the_start(
+    home: Path, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "a-file").touch()
+    (tmp_path / "a-folder").mkdir()
+    with pytest.raises(TropeError, match=name):
+        Service(Places((home / "infonce-index",), marks=tmp_path / name))
+
+
+def test_a_mark_that_cannot_be_saved_tells_no_path(
+    client: TestClient, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service.marks(), "path", service.marks().path.parent)
+    found = client.put(f"{API}/marks/image:r9", json={"verdict": "flag"})
+    assert found.status_code == 507
+    assert "not saved" in found.json()["error"]
+    assert "/" not in found.json()["error"]
+    assert "507" in client.get(f"{API}/openapi.json").text
 
 
 def test_another_file_is_not_written_over(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from starlette.testclient import TestClient
 
@@ -50,3 +52,26 @@ def test_what_makes_no_sense_without_it_goes(client: TestClient, asked: dict[str
 def test_nothing_is_not_ordered(client: TestClient) -> None:
     found = client.get("/", params={"q": "rain", "f": "section:neither"}).text
     assert "0 pictures that pass</p>" in found
+
+
+@pytest.mark.parametrize("path", ["/", "/compare"])
+@pytest.mark.parametrize(
+    ("wrong", "status"), [({"q": "?"}, 400), ({"q": "rain", "from.year": "soon"}, 400)]
+)
+def test_a_picture_that_is_kept_stays(
+    client: TestClient, home: Path, path: str, wrong: dict[str, str], status: int
+) -> None:
+    sent = (home / "data" / "7.png").read_bytes()
+    told = client.post("/api/v1/images", content=sent, headers={"content-type": "image/png"})
+    digest = told.json()["digest"]
+    found = client.get(path, params=wrong | {"image": digest})
+    assert (found.status_code, "That cannot be" in found.text) == (status, True)
+    assert f'name="image" value="{digest}"' in found.text  # the next search has it, too
+    assert f'<img src="/api/v1/images/{digest}"' in found.text
+
+
+def test_an_item_that_is_there_stays(client: TestClient) -> None:
+    found = client.get("/", params={"item": "image:r5", "from.year": "soon"})
+    assert found.status_code == 400
+    assert 'name="item" value="image:r5"' in found.text
+    assert "like this picture" in found.text

@@ -19,7 +19,7 @@ FILE = {"image": ("a.png", b"\0" * 3_000, "image/png")}
 @pytest.mark.parametrize(
     ("limits", "method", "path", "more", "status", "says"),
     [
-        ({"body": 1_000}, "POST", "/image", {"files": FILE}, 413, "more than 1,000 bytes"),
+        ({"body": 1_000}, "POST", "/image", {"files": FILE}, 413, "The picture is too large"),
         ({}, "POST", "/image", {"data": {"image": "x"}}, 422, "image"),
         ({}, "POST", "/explain/mark", {}, 422, "Field required"),
         ({}, "GET", "/static/none.css", {}, 404, "Not Found"),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 from urllib.parse import parse_qsl
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +16,10 @@ from web_samples import SCRIPT
 
 import trope
 from trope.errors import UsageError
+from trope.index.filters import mask
 from trope.web.asked import Asked
+from trope.web.choices import chosen
+from trope.web.dates import dated
 from trope.web.facets import Facet, Facets, FacetValue
 from trope.web.pages.urls import choice, read, said
 from trope.web.parameters import facets
@@ -68,6 +73,10 @@ def test_nothing_asked_is_browsing(client: TestClient) -> None:
         ("year:2010..2019", lambda row: 2010 <= row["columns"]["year"] <= 2019),
         ("year:..2003", lambda row: row["columns"]["year"] <= 2003),
         ("year:2005", lambda row: row["columns"]["year"] == 2005),
+        ("taken:2010-01-01..2012-12-31", lambda row: "2010" <= row["columns"]["taken"] < "2013"),
+        ("taken:..2003-03-12", lambda row: row["columns"]["taken"] < "2003-03-13"),
+        ("taken:2022..", lambda row: row["columns"]["taken"] >= "2022"),
+        ("taken:2004-03-12", lambda row: row["columns"]["taken"] == "2004-03-12"),
     ],
 )
 @pytest.mark.parametrize("words", ["", "rain"])
@@ -100,6 +109,9 @@ def test_facets_of_an_index(client: TestClient) -> None:
     assert (known["year"]["low"], known["year"]["high"]) == ("1990", "2047")
     assert known["section"]["kind"] == "choice"
     assert known["color"]["kind"] == "flag"
+    assert known["taken"]["kind"] == "date"
+    assert (known["taken"]["low"], known["taken"]["high"]) == ("2000-03-12", "2023-03-12T10:30:00")
+    assert known["taken"]["missing"] == 1
     assert not {"id", "text", "image", "more", "trope.key"} & known.keys()
 
 
@@ -111,6 +123,62 @@ def test_a_menu_says_that_there_are_more_values(
     known = Facets((Facet("maker", "choice", values, 1_204),), 9_000)
     monkeypatch.setattr(Service, "facets", lambda *_: known)
     assert "The 60 most frequent of 1,204 values." in client.get("/").text
+
+
+@pytest.mark.parametrize(
+    ("texts", "dates"),
+    [
+        (["2007-03-12", "2009-12-31"], 2),
+        (["2007-03-12T08:30", "2007-03-12 08:30:15.25Z", "2009-01-01T00:00:00+02:00"], 3),
+        (["2007-03-12", None, "", "2009-12-31"], 2),
+        (["2007-03-12", "about 1900"], None),
+        (["2007-13-12", "2007-03-12"], None),
+        (["2007-03-12x", "2007-03-12"], None),
+        (["1234", "5678"], None),
+        (["", None], None),
+        ([], None),
+    ],
+)
+def test_text_is_dates_where_all_of_it_is(texts: list[str | None], dates: int | None) -> None:
+    found = dated(pa.chunked_array([pa.array(texts, pa.string())]))
+    assert (None if found is None else len(found)) == dates
+
+
+def test_an_open_range_of_dates_leaves_out_what_has_none() -> None:
+    schema = pa.schema([("taken", pa.string())])
+    where = chosen({"taken": ("..2009",)}, None, schema, ["taken"])
+    table = pa.table({"taken": ["", None, "2009-12-31T08:00", "2010-01-01"]}, schema)
+    assert where is not None
+    assert mask(where, table).tolist() == [False, False, True, False]
+
+
+def test_ranges_of_dates_are_asked_for_on_the_page(client: TestClient) -> None:
+    told = client.get("/").text
+    assert 'name="from.taken" value="" placeholder="2000-03-12"' in told
+    assert 'name="to.taken" value="" placeholder="2023-03-12"' in told
+    asked = {"from.taken": "2010-01-01", "to.taken": "2012-12-31"}
+    assert "6 pictures that pass" in client.get("/", params=asked).text
+
+
+def test_columns_that_most_rows_have_come_first_and_none_is_left_unsaid(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short, long = (FacetValue("a", 1),), (FacetValue("word " * 20, 1),)
+    rare = [Facet(f"rare{number}", "choice", short, 1, missing=160) for number in range(15)]
+    full = [Facet(f"full{number}", "choice", short, 1, missing=2) for number in range(7)]
+    known = Facets((*rare, *full, Facet("told", "choice", long, 1)), 161)
+    monkeypatch.setattr(Service, "facets", lambda *_: known)
+    told = client.get("/", params={"f": "rare9:a"}).text
+    menus = re.findall(r'<details class="menu.*?</details>', told, re.S)
+    assert [re.findall(r"<summary>(\w+)", menu)[0] for menu in menus] == [
+        *(f"full{number}" for number in range(7)),
+        "rare0",
+        "more",
+        "less",
+    ]
+    assert re.findall(r'class="named">(\w+)<', menus[8]) == [f"rare{n}" for n in range(1, 13)]
+    assert "<summary>more: rare9" in menus[8]
+    assert "3 columns of long texts" in menus[8]
 
 
 def test_a_column_name_may_have_a_colon() -> None:
@@ -128,6 +196,8 @@ def test_a_column_name_may_have_a_colon() -> None:
         ({"q": "rain", "f": "nowhere:1"}, 400, "no column 'nowhere'"),
         ({"q": "rain", "f": "year:soon"}, 400, "holds numbers"),
         ({"q": "rain", "f": "year:2_000"}, 400, "holds numbers"),
+        ({"q": "rain", "f": "taken:soon..2020-01-01"}, 400, "holds dates, such as 2020-12-31"),
+        ({"q": "rain", "f": "taken:.."}, 400, "a range without ends"),
         ({"q": "rain", "f": "year:٢٠٠٠"}, 400, "holds numbers"),
         ({"q": "rain", "f": "labels=topic1"}, 400, "column:value, not 'labels=topic1'"),
         ({"q": "rain", "f": ":topic1"}, 400, "column:value, not ':topic1'"),

@@ -169,6 +169,30 @@ def test_what_is_no_request_is_refused_and_others_are_answered(
     assert got(port, SEARCH)[0] == 200
 
 
+CHUNKED = b"Transfer-Encoding: chunked\r\n"
+SMUGGLED = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("version", "headers"),
+    [
+        (b"1.1", b"Content-Length: 5\r\n" + CHUNKED),
+        (b"1.1", CHUNKED + b"Content-Length: 5\r\n"),
+        (b"1.0", CHUNKED),
+    ],
+)
+def test_a_request_with_two_ends_is_refused_and_its_connection_closed(
+    service: Service, version: bytes, headers: bytes
+) -> None:
+    head = b"POST /api/v1/images HTTP/%b\r\nHost: 127.0.0.1\r\nConnection: keep-alive\r\n"
+    with served(service, ServeSettings(port=0, rate=0.0, idle=30.0)) as settings:
+        said = head % version + headers + b"\r\n0\r\n\r\n" + SMUGGLED
+        found = spoken(settings.port, said)  # until it is closed, sooner than by silence
+    assert found.startswith(b"HTTP/1.1 400 ")
+    assert b"connection: close" in found.lower()
+    assert found.count(b"HTTP/1.1 ") == 1  # what follows is not taken for a request
+
+
 def test_a_huge_body_without_a_length_is_cut_off(service: Service) -> None:
     with served(service, ServeSettings(port=0, rate=0.0, body=100_000)) as settings:
         head = (

@@ -55,6 +55,7 @@ def _row(
         "year": 2000 + row,
         "section": "even" if row % 2 else "odd",
         "color": row % 3 == 0,
+        "taken": f"20{row % 24:02}-03-12" + ("T10:30:00" if row % 2 else ""),
         "license": "CC0",
         "more": {"deep": [row]},
     }

@@ -17,6 +17,7 @@ from trope.web.api import PREFIX, api, monitoring
 from trope.web.errors import explain_errors
 from trope.web.guards.bodies import Bodies
 from trope.web.guards.buckets import Buckets
+from trope.web.guards.framing import Framing
 from trope.web.guards.headers import Headers
 from trope.web.guards.hosts import Hosts
 from trope.web.guards.leftovers import Leftovers
@@ -43,6 +44,7 @@ def application(service: Service, settings: ServeSettings | None = None) -> ASGI
         made = Tokens(made, settings.token, buckets)
     made = Rates(made, buckets, metrics)
     made = Hosts(made, settings)
+    made = Framing(made)
     made = Headers(made)
     made = Leftovers(made, settings.seconds)
     return Measuring(made, metrics, PREFIX)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import pyarrow as pa
 
@@ -21,27 +21,37 @@ from trope.index.filters.tree import (
     Value,
     column_kind,
 )
+from trope.web.dates import between
 
 RANGE = ".."
 WHOLE = re.compile(r"-?[0-9]{1,18}")
 
 
 def chosen(
-    facets: Mapping[str, tuple[str, ...]], where: str | None, schema: pa.Schema
+    facets: Mapping[str, tuple[str, ...]],
+    where: str | None,
+    schema: pa.Schema,
+    dates: Collection[str] = (),
 ) -> Filter | None:
-    """What a row must pass: the filter as it is written, and one value of each column."""
+    """What a row must pass: the filter as it is written, and one value of each column.
+
+    `dates` are columns of text that are all dates.
+    """
     parts = [parse(where)] if where and where.strip() else []
-    parts += [_some(name, values, schema) for name, values in facets.items() if values]
+    for name, values in facets.items():
+        if values:
+            parts.append(_some(name, values, column_kind(name, schema), name in dates))
     return _all(parts) if parts else None
 
 
-def _some(name: str, values: tuple[str, ...], schema: pa.Schema) -> Filter:
-    kind = column_kind(name, schema)
+def _some(name: str, values: tuple[str, ...], kind: pa.DataType, dates: bool) -> Filter:
     inner = entries(kind)
     if inner is not None:
         return _any([Contains(name, _value(name, text, inner)) for text in values])
     if numeric(kind) or pa.types.is_temporal(kind):
         return _any([_within(name, text, kind) for text in values])
+    if dates and any(RANGE in text for text in values):
+        return _any([_dated(name, text) for text in values])
     return In(name, tuple(_value(name, text, kind) for text in values))
 
 
@@ -49,14 +59,21 @@ def _within(name: str, text: str, kind: pa.DataType) -> Filter:
     """A number or date, or a range of them that may be open at either end."""
     if RANGE not in text:
         return Compare(name, "=", _value(name, text, kind))
-    low, _, high = text.partition(RANGE)
+    low, high = _ends(name, text)
     ends: list[tuple[Operator, str]] = [(">=", low), ("<=", high)]
-    parts: list[Filter] = [
-        Compare(name, sign, _value(name, end, kind)) for sign, end in ends if end.strip()
-    ]
-    if not parts:
+    return _all([Compare(name, sign, _value(name, end, kind)) for sign, end in ends if end])
+
+
+def _dated(name: str, text: str) -> Filter:
+    """A date that is kept as text, or a range of them."""
+    return between(name, *_ends(name, text)) if RANGE in text else Compare(name, "=", text)
+
+
+def _ends(name: str, text: str) -> tuple[str, str]:
+    low, _, high = text.partition(RANGE)
+    if not (low.strip() or high.strip()):
         raise UsageError(f"filters: '{name}' has a range without ends")
-    return _all(parts)
+    return low.strip(), high.strip()
 
 
 def _value(name: str, text: str, kind: pa.DataType) -> Value:

@@ -71,6 +71,11 @@ class Collection:
         return facets(self.index.engine)
 
     @cached_property
+    def _dates(self) -> frozenset[str]:
+        """Columns that have ranges of dates."""
+        return frozenset(one.column for one in self.facets.columns if one.kind == "date")
+
+    @cached_property
     def pixels(self) -> int | None:
         """The size of the pictures that the model takes; None if it takes none."""
         try:
@@ -98,7 +103,8 @@ class Collection:
     def search(self, asked: Asked, uploads: Uploads) -> Answer:
         """What is nearest to what is asked, or simply some items where nothing is."""
         started = perf_counter()
-        where = chosen(asked.facets, asked.where, self.index.engine.schema)
+        dates = self._dates if asked.facets else ()
+        where = chosen(asked.facets, asked.where, self.index.engine.schema, dates)
         remarks: tuple[str, ...] = ()
         told: dict[str, Any] = {}
         if asked.item:

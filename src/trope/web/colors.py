@@ -14,11 +14,15 @@ from trope.web.facets import Facet, Facets
 
 HUES = 12  # values that get a color of their own
 OTHER = -1.0
+NAMED = 3  # labels that have no color
 
 
 @dataclass(frozen=True)
 class Color:
-    """A column of the points: numbers, or places in `names` (-1 for none of them)."""
+    """A column of the points: numbers, or places in `names` (-1 for none of them).
+
+    `told` says what one should know of it.
+    """
 
     column: str
     kind: Literal["choice", "number"]
@@ -26,6 +30,7 @@ class Color:
     values: tuple[float | None, ...] = field(default=(), repr=False)
     low: float | None = None
     high: float | None = None
+    told: str = ""
 
 
 def colors(rows: pa.Table, facets: Facets) -> tuple[Color, ...]:
@@ -43,11 +48,22 @@ def _color(rows: pa.Table, facet: Facet) -> Color | None:
         return _numbers(facet.column, column)
     if facet.kind == "date":
         return None
-    values = [_first(value) for value in column.to_pylist()]
-    names = [name for name, _ in Counter(v for v in values if v is not None).most_common(HUES)]
+    given = column.to_pylist()
+    values = [_first(value) for value in given]
+    counts = Counter(v for v in values if v is not None)
+    names = sorted(counts, key=lambda name: (-counts[name], name))[:HUES]
     places = {name: float(place) for place, name in enumerate(names)}
     chosen = tuple(places.get(value, OTHER) if value else OTHER for value in values)
-    return Color(facet.column, "choice", tuple(names), chosen)
+    told = _told(given, counts) if facet.kind == "labels" else ""
+    return Color(facet.column, "choice", tuple(names), chosen, told=told)
+
+
+def _told(lists: list[list[str] | None], firsts: Counter[str]) -> str:
+    """What is colored where an item has several."""
+    never = sorted({value for one in lists for value in one or ()} - firsts.keys())
+    more = f" and {len(never) - NAMED:,} more" if len(never) > NAMED else ""
+    others = f"; never first, and so without a color: {', '.join(never[:NAMED])}" if never else ""
+    return f"by the first of each item{others}{more}"
 
 
 def _numbers(name: str, column: pa.ChunkedArray) -> Color | None:

@@ -11,12 +11,14 @@ from starlette.exceptions import HTTPException
 
 from trope.errors import DataError, MissingExtra, TropeError, UsageError
 from trope.web.guards.replies import reply
-from trope.web.refusals import BusyError, NotThereError, TooMuchError
+from trope.web.refusals import BusyError, GoneError, NotThereError, TooMuchError, UnsavedError
 
 STATUS: tuple[tuple[type[TropeError], int], ...] = (
     (NotThereError, 404),
     (TooMuchError, 413),
     (BusyError, 503),
+    (GoneError, 503),
+    (UnsavedError, 507),
     (MissingExtra, 501),
     (UsageError, 400),
     (DataError, 422),

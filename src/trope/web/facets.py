@@ -16,6 +16,7 @@ from trope.index.filters.kinds import entries, numeric
 from trope.index.filters.tree import OWN
 from trope.index.items import MODALITIES, joined
 from trope.index.local import Local
+from trope.web.dates import dated
 from trope.web.drawing import drawn
 
 SHOWN = 60  # values of a column
@@ -34,7 +35,10 @@ class FacetValue:
 
 @dataclass(frozen=True)
 class Facet:
-    """A column to filter by: its most frequent values, or the range of its numbers or dates."""
+    """A column to filter by: its most frequent values, or the range of its numbers or dates.
+
+    Text that says a date in every row, as JSON and CSV have them, is dates.
+    """
 
     column: str
     kind: Literal["choice", "labels", "flag", "number", "date"]
@@ -107,6 +111,8 @@ def _facet(rows: pa.Table, field: pa.Field) -> Facet | None:
     if numeric(kind) or pa.types.is_temporal(kind):
         return _ranged(field.name, column, missing, "number" if numeric(kind) else "date")
     if pa.types.is_string(kind):
+        if (dates := dated(column)) is not None:
+            return _ranged(field.name, dates, rows.num_rows - len(dates), "date")
         return _counted(field.name, "choice", column, missing, rows.num_rows)
     return None
 

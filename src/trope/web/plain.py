@@ -27,7 +27,13 @@ REFUSED = """<div id="found" class="wide" data-live tabindex="-1">
 <a class="button" href="/">Search</a>
 </div>
 </div>"""  # it takes the place of results, too
-HEADINGS = {404: "Not found", 413: "Too large", 429: "Too many questions", 503: "Busy"}
+HEADINGS = {
+    404: "Not found",
+    413: "Too large",
+    429: "Too many questions",
+    503: "Not now",
+    507: "Not saved",
+}
 
 
 def page(title: str, body: str, style: str = "") -> str:

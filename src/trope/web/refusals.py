@@ -17,5 +17,13 @@ class TooMuchError(DataError):
     """An upload is larger, or takes longer, than is allowed."""
 
 
+class UnsavedError(TropeError):
+    """What was decided cannot be written down."""
+
+
+class GoneError(TropeError):
+    """The index was removed while it is served."""
+
+
 class BusyError(TropeError):
     """It cannot be answered now; it can be asked again."""

@@ -27,6 +27,7 @@ from trope.web.thumbnails import SIZES, Thumbnails, kept_beside
 from trope.web.uploads import Upload, Uploads
 
 MARKS = "marks.jsonl"
+GONE = "the index was removed while it is served: this is what was in it"
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,8 @@ class Service:
             raise UsageError("serve: name one index, or two to compare")
         first = places.indexes[0]
         self._marks = Marks(places.marks or kept_beside(first, "web") / MARKS)
+        if places.marks is not None:
+            self._marks.refuse_unwritable()
         given = [opened_data(str(place)) for place in places.data]
         self._current = [
             Current(folder, number, self._marks, given)
@@ -58,7 +61,8 @@ class Service:
         self._refuse_idle(given)
         self._pages = explain_pages(places.explain)
         self._thumbnails = [
-            Thumbnails(kept_beside(folder, "web") / "thumbnails") for folder in places.indexes
+            Thumbnails(kept_beside(folder, "web") / "thumbnails", there=current.there)
+            for folder, current in zip(places.indexes, self._current, strict=True)
         ]
         self._maps = Maps([kept_beside(folder, "web") for folder in places.indexes])
         sizes = [size for one in self.collections if (size := one.pixels) is not None]
@@ -91,6 +95,10 @@ class Service:
                     f"--data {data.pairs.source}: has other pictures than those that were indexed"
                 )
 
+    def gone(self) -> frozenset[int]:
+        """The numbers of indexes that were removed while they are served."""
+        return frozenset(i for i, current in enumerate(self._current) if current.gone)
+
     def about(self) -> tuple[IndexAbout, ...]:
         """The indexes there are."""
         return tuple(collection.about for collection in self.collections)
@@ -98,7 +106,9 @@ class Service:
     def search(self, asked: Asked) -> Answer:
         """What is nearest to what is asked."""
         with self._free:
-            return self._collection(asked.index).search(asked, self.uploads)
+            answer = self._collection(asked.index).search(asked, self.uploads)
+        gone = (GONE,) if asked.index in self.gone() else ()
+        return replace(answer, remarks=(*gone, *answer.remarks)) if gone else answer
 
     def compare(self, asked: Asked) -> Comparison:
         """The same asked of both indexes, differences marked."""
@@ -140,7 +150,9 @@ class Service:
 
     def map(self, index: int = 0) -> Points:
         """The items of an index in two dimensions; says how far it is while it is being made."""
-        return self._maps.get(index, self._collection(index))
+        collection = self._collection(index)
+        self._current[index].refuse_gone()
+        return self._maps.get(index, collection)
 
     def explain_pages(self) -> tuple[ExplainPage, ...]:
         """What `trope explain` wrote."""
@@ -164,6 +176,7 @@ class Service:
     def mark(self, key: str, verdict: Verdict | None, note: str = "") -> Mark:
         """Decide about an item that is there, or take it back."""
         self._collection(0).sources.line(key)
+        self._current[0].refuse_gone()
         return self._marks.put(key, verdict, note)
 
     def close(self) -> None:

@@ -36,10 +36,12 @@ def kept_beside(index: Path, name: str) -> Path:
 
 
 class Thumbnails:
-    """JPEG copies by name and size."""
+    """JPEG copies by name and size; nothing is kept once what they are beside is not `there`."""
 
-    def __init__(self, folder: Path, most: int = ON_DISK) -> None:
-        self._folder, self._most = folder, most
+    def __init__(
+        self, folder: Path, most: int = ON_DISK, there: Callable[[], bool] = lambda: True
+    ) -> None:
+        self._folder, self._most, self._there = folder, most, there
         self._recent: Recent[str, bytes] = Recent(10_000, IN_MEMORY, len)
         self._locks = [threading.Lock() for _ in range(LOCKS)]
         self._sweeping, self._bytes = threading.Lock(), _total(folder)
@@ -66,6 +68,8 @@ class Thumbnails:
 
     def _made(self, file: str, size: int, read: Callable[[], bytes]) -> bytes:
         content = drawn(read(), size)
+        if not self._there():
+            return content
         with suppress(TropeError, OSError):  # a full disk costs time, not the picture
             with replacing(self._path(file)) as handle:
                 handle.write(content)

@@ -68,6 +68,9 @@ class Uploads:
             raise NotThereError("the picture is not kept any more; send it again")
         return found
 
+    def __contains__(self, digest: object) -> bool:
+        return isinstance(digest, str) and self._kept.get(digest) is not None
+
     def __len__(self) -> int:
         return len(self._kept)
 

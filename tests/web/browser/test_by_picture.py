@@ -54,19 +54,33 @@ def test_a_dropped_picture_is_asked_with(page: Page, archive: Path) -> None:
     page.until(lambda: page.path == "/?q=harp" and page.one("#q").get_property("value") == "harp")
 
 
-def test_a_pasted_picture_is_asked_with(page: Page, archive: Path) -> None:
+def pasted(page: Page, archive: Path) -> None:
     page.open("/")
     send(page, archive / "data" / "5.png", "paste")
     answered(page)
+
+
+def test_a_pasted_picture_is_asked_with(page: Page, archive: Path) -> None:
+    pasted(page, archive)
 
 
 def test_words_go_with_a_picture(page: Page, archive: Path) -> None:
-    page.open("/")
-    send(page, archive / "data" / "5.png", "paste")
-    answered(page)
+    pasted(page, archive)
     page.one("#q").send_keys("harp")
-    page.until(lambda: "“harp”" in page.text("#found-1"))
+    page.until(lambda: "“harp” and your picture" in page.text("#found-1"))
+    assert page.driver.title == "harp and your picture · Trope"
     assert "image=" in page.path
+
+
+def test_words_that_cannot_be_read_do_not_take_the_picture_away(page: Page, archive: Path) -> None:
+    pasted(page, archive)
+    page.one("#q").send_keys("?")
+    page.until(lambda: "That cannot be searched" in page.text("#found"))
+    assert page.all("#given img")
+    page.one("#q").send_keys(Keys.BACKSPACE, "harp")
+    page.until(lambda: "“harp” and your picture" in page.text("#found-1"))
+    assert "image=" in page.path
+    assert all("400" in complaint for complaint in page.complaints())
 
 
 def test_what_is_no_picture_is_refused_in_words(page: Page, archive: Path) -> None:
@@ -78,9 +92,7 @@ def test_what_is_no_picture_is_refused_in_words(page: Page, archive: Path) -> No
 
 
 def test_a_refused_picture_does_not_leave_the_one_before(page: Page, archive: Path) -> None:
-    page.open("/")
-    send(page, archive / "data" / "5.png", "paste")
-    answered(page)
+    pasted(page, archive)
     send(page, archive / "data" / "pairs.jsonl", "drop", "text/plain")
     page.until(lambda: "That picture cannot be used" in page.text("#found"))
     assert not page.all("#given img")

@@ -18,6 +18,12 @@ window.fetch = async (...given) => {
   return asked(...given);
 };
 """
+TALL = """
+const one = document.querySelector(".large img");
+Object.assign(one, { width: 300, height: 1200, className: "small ratio-6" });
+const drawn = '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="1200"/>';
+one.src = `data:image/svg+xml,${encodeURIComponent(drawn)}`;
+"""
 FULL = """
 window.asked = window.fetch;
 const head = { status: 429, headers: { "Content-Type": "text/html" } };
@@ -138,6 +144,44 @@ def test_more_is_on_the_next_page(page: Page) -> None:
     assert not set(first) & set(page.hits())
     page.one("a[rel=prev]").click()
     page.until(lambda: page.hits() == first)
+
+
+def test_the_tab_is_named_by_what_is_open(page: Page) -> None:
+    page.open("/?q=harp")
+    for leave in (page.driver.back, lambda: page.press(Keys.ESCAPE)):
+        page.all("#found .hit a")[1].click()
+        page.until(lambda: page.driver.title == f"{page.hits()[1]} · Trope")
+        leave()
+        page.until(lambda: page.path == "/?q=harp" and page.driver.title == "harp · Trope")
+
+
+def test_the_key_that_goes_to_the_box_is_not_typed_into_it(page: Page) -> None:
+    page.open("/")
+    box = page.one("#q")
+    assert page.driver.switch_to.active_element == box
+    page.press("/")
+    assert box.get_property("value") == ""
+    page.press("a/")
+    assert box.get_property("value") == "a/"
+
+
+def test_the_ends_of_a_range_stand_below_their_names(page: Page) -> None:
+    page.open("/?q=harp&f=year:2001..2040")
+    page.run("document.querySelector('[name=\"from.year\"]').closest('details').open = true")
+    low, high = page.one("[name='from.year']").rect, page.one("[name='to.year']").rect
+    panel = page.one("details[open] .panel").rect
+    assert low["y"] == high["y"]
+    assert high["x"] + high["width"] < panel["x"] + panel["width"]
+    label = page.one("details[open] .field").rect
+    assert low["y"] - label["y"] > 10
+
+
+def test_a_tall_picture_leaves_room_for_its_text_on_a_phone(page: Page) -> None:
+    page.look(PHONE)
+    page.open("/item/image:r6")
+    page.run(TALL)
+    page.until(lambda: page.one(".large img").get_property("naturalHeight") == 1200)
+    assert page.one("#item-title").rect["y"] < 0.8 * PHONE[1]
 
 
 def test_a_hit_opens_large_and_says_why(page: Page) -> None:

@@ -56,6 +56,16 @@ def test_the_button_is_in_sight_however_many_values_there_are(plain: Page) -> No
     assert button["y"] + button["height"] <= panel["y"] + panel["height"]
 
 
+def test_the_map_says_only_that_it_needs_scripts(plain: Page) -> None:
+    plain.open("/map")
+    assert plain.text("main").startswith("The map needs JavaScript")
+    assert [one.text for one in plain.all("main h1, main h2") if one.is_displayed()] == [
+        "The map needs JavaScript"
+    ]
+    controls = plain.all("main button, main select, main input, main canvas")
+    assert not any(one.is_displayed() for one in controls)
+
+
 def test_an_item_is_a_page(plain: Page) -> None:
     plain.open("/?q=harp")
     plain.all("#found .hit a")[0].click()

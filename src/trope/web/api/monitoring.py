@@ -12,6 +12,7 @@ from fastapi.responses import PlainTextResponse, Response
 from trope.runtime import version
 from trope.web.api.replies import WATCHED, written
 from trope.web.metrics import Metrics
+from trope.web.refusals import GoneError
 from trope.web.service import Service
 
 
@@ -30,8 +31,12 @@ def monitoring(service: Service, metrics: Metrics, known: Sequence[Depends] = ()
 
     @routes.get("/healthz", response_model=Health)
     async def health() -> Response:
-        """Alive; answered at once, however many wait for a thread."""
-        items = sum(about.images + about.texts for about in service.about())
+        """Alive, and the indexes are there; answered at once, however many wait for a thread."""
+        about = service.about()
+        if gone := service.gone():
+            names = ", ".join(one.name for one in about if one.number in gone)
+            raise GoneError(f"removed while it is served: {names}")
+        items = sum(one.images + one.texts for one in about)
         return written(Health("ok", version(), items))
 
     @routes.get("/metrics", response_class=PlainTextResponse, dependencies=known)

@@ -36,7 +36,8 @@ REFUSED: dict[int | str, dict[str, Any]] = {
     429: {"model": Refusal, "description": "Too many requests."},
     500: {"model": Refusal, "description": "A defect; the server's log has the details."},
     501: {"model": Refusal, "description": "Something optional is not installed."},
-    503: {"model": Refusal, "description": "Too busy."},
+    503: {"model": Refusal, "description": "Too busy, or the index was removed."},
+    507: {"model": Refusal, "description": "A mark cannot be saved."},
 }
 WATCHED: dict[int | str, dict[str, Any]] = {
     code: REFUSED[code] for code in (401, 405, 408, 413, 421, 429, 500, 503)

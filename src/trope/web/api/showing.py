@@ -24,6 +24,10 @@ TYPES = (
     "image/webp",
     "application/octet-stream",
 )
+KINDS = (
+    "This kind of file cannot be used. Pictures of these kinds can: JPEG, PNG, WebP, GIF, TIFF, "
+    "BMP, AVIF and JPEG 2000, each sent with its content type."
+)
 BINARY = {"schema": {"type": "string", "format": "binary"}}
 SENT: dict[str, Any] = {"requestBody": {"required": True, "content": dict.fromkeys(TYPES, BINARY)}}
 GIVEN: dict[int | str, dict[str, Any]] = {
@@ -55,7 +59,7 @@ def router(service: Service) -> APIRouter:
         """Send a picture, as it is, to search with: `/search?image=DIGEST`."""
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind not in TYPES:
-            raise HTTPException(415, f"send a picture as one of {', '.join(TYPES)}")
+            raise HTTPException(415, KINDS)
         made = await service.upload(await request.body())
         reply = written(made)
         reply.status_code = 201

@@ -9,6 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trope.web.guards.replies import header, refuse
 from trope.web.settings import ServeSettings
+from trope.web.uploads import BYTES
 
 CLOSE = {"Connection": "close"}
 PICTURES = frozenset(["/image", "/api/v1/images"])  # where they are sent to
@@ -30,9 +31,9 @@ class Bodies:
         most = self._most(scope)
         length = header(scope, b"content-length")
         if length.isdecimal() and int(length) > most:
-            await refuse(scope, receive, send, 413, _large(most))
+            await refuse(scope, receive, send, 413, self._large(most))
             return
-        body = _Body(self, receive, most)
+        body = _Body(self, receive, most, self._large(most))
         try:
             await self._timed(scope, body.received, send)
         finally:
@@ -60,6 +61,12 @@ class Bodies:
             if not started:
                 await refuse(scope, receive, send, 408, "the request took too long", CLOSE)
 
+    def _large(self, most: int) -> str:
+        """In words; of what a picture comes in a little may be something else."""
+        if most == self._settings.body:
+            return f"The picture is too large: it may have at most {BYTES >> 20} MiB."
+        return f"the request brings more than {most >> 10} KiB"
+
     def _most(self, scope: Scope) -> int:
         if scope["path"] == LOGIN:
             return FORM
@@ -70,8 +77,8 @@ class Bodies:
 class _Body:
     """What one request has brought so far."""
 
-    def __init__(self, bodies: Bodies, receive: Receive, most: int) -> None:
-        self._bodies, self._receive, self._most = bodies, receive, most
+    def __init__(self, bodies: Bodies, receive: Receive, most: int, large: str) -> None:
+        self._bodies, self._receive, self._most, self._large = bodies, receive, most, large
         self.count = 0
 
     async def received(self) -> Message:
@@ -81,9 +88,5 @@ class _Body:
         self.count += size
         self._bodies.hold(size, self.count)
         if self.count > self._most:
-            raise HTTPException(413, _large(self._most))
+            raise HTTPException(413, self._large)
         return message
-
-
-def _large(most: int) -> str:
-    return f"the request brings more than {most:,} bytes"

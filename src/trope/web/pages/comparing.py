@@ -14,7 +14,7 @@ from trope.web.asked import Asked
 from trope.web.errors import status_of
 from trope.web.pages import urls
 from trope.web.pages.frame import Frame, asked_links, menus, tries
-from trope.web.pages.searching import FINDS, find_of
+from trope.web.pages.searching import FINDS, find_of, joined
 from trope.web.pages.wording import brief
 from trope.web.refusals import NotThereError
 
@@ -49,13 +49,13 @@ def _page(
     frame: Frame, asked: Asked, compared: Comparison | None, error: TropeError | None
 ) -> HTMLResponse:
     facets = frame.service.facets(0)
-    said = " and ".join(asked.q)
+    said = joined(brief(" and ".join(asked.q), 60), asked.image)
     return frame.page(
         "compare",
         SHEETS,
         SCRIPTS,
         status=status_of(error) if error else 200,
-        title=f"{brief(said, 60) or 'Compare'} · Trope",
+        title=f"{said or 'Compare'} · Trope",
         find=_kind(frame, asked),
         finds=FINDS[:2],
         by_picture=all(one.by_picture for one in frame.service.about()),

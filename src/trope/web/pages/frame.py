@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fastapi.responses import HTMLResponse
@@ -19,7 +19,8 @@ from trope.web.plain import HEADINGS
 from trope.web.refusals import NotThereError
 from trope.web.service import Service
 
-MENUS = 8  # columns to filter by that have room on a page
+MENUS, MORE = 8, 12  # columns to filter by that have room on a page, and in one more menu
+FILLED = 0.5  # of the rows of a column that comes before others
 LONGEST_VALUE = 40  # characters of half of a column's values
 TRIES = 7  # words to begin with
 
@@ -49,6 +50,7 @@ class Frame:
             dialog=dialog,
             indexes=about,
             changed={one.number for one in self.service.collections if one.sources.changed},
+            gone=self.service.gone(),
             places=_places(len(about)),
             **values,
         )
@@ -75,10 +77,22 @@ class Frame:
         return known[index]
 
     def mendable(self, asked: Asked) -> Asked:
-        """What a question that cannot be answered leaves to be changed: its words and filters."""
+        """What a question that cannot be answered leaves to be changed: all that is still there."""
         index = asked.index if asked.index < len(self.service.about()) else 0
-        minus = asked.minus if asked.q else ()
-        return replace(asked, minus=minus, image=None, item=None, page=1, index=index)
+        image = asked.image if self._sent(asked.image, index) else None
+        item = asked.item if self._there(asked.item, index) else None
+        minus = asked.minus if asked.q or image else ()
+        return replace(asked, minus=minus, image=image, item=item, page=1, index=index)
+
+    def _sent(self, digest: str | None, index: int) -> bool:
+        """Whether a picture was sent, is kept, and can be asked with."""
+        return digest in self.service.uploads and self.about(index).by_picture
+
+    def _there(self, key: str | None, index: int) -> bool:
+        try:
+            return key is not None and bool(self.service.item(key, index))
+        except TropeError:
+            return False
 
     def query_picture(self, asked: Asked) -> str | None:
         """Where the picture that is asked with can be seen."""
@@ -90,10 +104,27 @@ class Frame:
         return None
 
 
-def menus(facets: Facets) -> Facets:
-    """Those columns that there is room for; values that are sentences fit in no menu."""
-    short = [facet for facet in facets.columns if not _wordy(facet)]
-    return replace(facets, columns=tuple(short[:MENUS]))
+@dataclass(frozen=True)
+class Menus:
+    """Columns with a menu each, those that share one, and how many there is no room for."""
+
+    columns: tuple[Facet, ...]
+    more: tuple[Facet, ...]
+    left: int
+    rows: int
+    sampled: bool
+
+
+def menus(facets: Facets) -> Menus:
+    """Columns that most rows have come first; values that are sentences fit in no menu."""
+
+    def sparse(facet: Facet) -> bool:
+        return facet.missing > FILLED * facets.rows
+
+    short = sorted((one for one in facets.columns if not _wordy(one)), key=sparse)
+    first, more = tuple(short[:MENUS]), tuple(short[MENUS : MENUS + MORE])
+    left = len(facets.columns) - len(first) - len(more)
+    return Menus(first, more, left, facets.rows, facets.sampled)
 
 
 def _wordy(facet: Facet) -> bool:

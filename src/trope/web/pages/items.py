@@ -13,6 +13,7 @@ from trope.web.answers import Found
 from trope.web.asked import Asked
 from trope.web.pages import urls
 from trope.web.pages.frame import Frame, asked_links
+from trope.web.pages.searching import joined
 from trope.web.pages.wording import brief, value
 
 OF_ROW = 60  # items of a row among which the one that was found is looked for
@@ -62,9 +63,9 @@ def _told(asked: Asked) -> str:
         side = "its picture" if asked.like == "picture" else "its text"
         return f"Its likeness to {brief(asked.item, 60)}, by {side}: 1 is the same."
     words = " and ".join(f"“{brief(text, 60)}”" for text in asked.q)
-    parts = [part for part in (words, "your picture" if asked.image else "") if part]
     less = f", less “{brief(asked.minus[0], 40)}”" if asked.minus else ""
-    return f"Its likeness to {' and '.join(parts)}{less}, as the model sees both: 1 is the same."
+    said = joined(words, asked.image)
+    return f"Its likeness to {said}{less}, as the model sees both: 1 is the same."
 
 
 def _columns(found: Found) -> list[tuple[str, Any]]:

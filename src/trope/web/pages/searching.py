@@ -91,8 +91,14 @@ def answered(frame: Frame, asked: Asked, find: Find) -> list[Answer]:
 
 def title(asked: Asked) -> str:
     """What a tab is called."""
-    said = " and ".join(asked.q) or ("picture" if asked.image else "")
-    return f"{brief(said, 60)} · Trope" if said else "Trope"
+    words = brief(" and ".join(asked.q), 60)
+    said = joined(words, asked.image)
+    return f"{said} · Trope" if said else "Trope"
+
+
+def joined(words: str, image: str | None) -> str:
+    """What is asked with, the picture last."""
+    return " and ".join(part for part in (words, "your picture" if image else "") if part)
 
 
 def _section(asked: Asked, answer: Answer, fresh: bool) -> Section:
@@ -110,7 +116,7 @@ def _heading(asked: Asked, kind: Modality, fresh: bool) -> str:
         return "Pictures like yours" if kind == "image" else "Texts it could illustrate"
     words = " and ".join(f"“{brief(text, 80)}”" for text in asked.q)
     less = f", less of “{brief(asked.minus[0], 40)}”" if asked.minus else ""
-    return f"{noun} for {words}{less}" if words else noun
+    return f"{noun} for {joined(words, asked.image)}{less}" if words else noun
 
 
 def _told(asked: Asked, answer: Answer, kind: Modality) -> str:
@@ -136,7 +142,7 @@ def _failed(frame: Frame, asked: Asked, error: TropeError) -> HTMLResponse:
         finds=FINDS,
         by_picture=about.by_picture,
         facets=menus(frame.service.facets(asked.index)),
-        query_picture=None,
+        query_picture=frame.query_picture(asked),
         problem=str(error),
         **asked_links("/", asked),
     )

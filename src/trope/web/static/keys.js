@@ -47,7 +47,8 @@ function escape(event) {
 
 document.addEventListener("keydown", (event) => {
   if (!box || isOpen() || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-  if (event.key === "/" && !typing(event.target)) {
+  const empty = event.target === box && !box.value; // it has the focus already, nothing is typed yet
+  if (event.key === "/" && (empty || !typing(event.target))) {
     event.preventDefault();
     box.focus();
     box.select();

@@ -7,6 +7,7 @@ const dialog = document.getElementById("large");
 const inside = dialog?.querySelector(".content");
 const ITEM = "/item/";
 let opener = null;
+let below = ""; // the title of the page below
 let depth = 0; // entries of the history since the page below was left
 
 export function isOpen() {
@@ -24,6 +25,7 @@ export async function open(url, how) {
   if (!dialog.open) {
     opener = document.activeElement;
     depth = 0;
+    below = document.title;
     inside.replaceChildren();
     dialog.showModal();
     dialog.querySelector(".close").focus(); // the others may be disabled in a moment
@@ -32,8 +34,10 @@ export async function open(url, how) {
   if (how === "push") history.pushState({ depth }, "", url);
   if (how === "replace") history.replaceState({ depth }, "", url);
   try {
-    const article = (await page(url)).querySelector("article, .state");
+    const made = await page(url);
+    const article = made.querySelector("article, .state");
     if (here() !== url) return;
+    document.title = made.title;
     inside.replaceChildren(document.importNode(article, true));
     dialog.querySelector(".inside").scrollTop = 0;
     name(inside.querySelector("h1"));
@@ -76,6 +80,7 @@ function close() {
 
 function closed() {
   inside.replaceChildren();
+  document.title = below;
   if (location.pathname.startsWith(ITEM)) history.go(-(history.state?.depth ?? 1));
   (opener?.isConnected ? opener : hits()[0])?.focus();
 }

@@ -42,7 +42,17 @@ export function painted(points, color, picked, kinds) {
 
 /** The legend of a color; `pick` hears which value is clicked, or null when it is let go. */
 export function legend(color, picked, pick) {
-  return color.kind === "number" ? scale(color) : values(color, picked, pick);
+  return color.kind === "number" ? scale(color) : said(color, values(color, picked, pick));
+}
+
+/** With what one should know of it, such as that only the first label of each counts. */
+function said(color, list) {
+  if (!color.told) return list;
+  const [box, note] = ["div", "p"].map((name) => document.createElement(name));
+  note.className = "fine";
+  note.textContent = `Colored ${color.told}.`;
+  box.append(note, list);
+  return box;
 }
 
 function values(color, picked, pick) {
