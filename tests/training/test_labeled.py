@@ -16,11 +16,12 @@ from scipy.io import savemat
 
 import trope
 from trope.checkpoints import load_model, read_tensors
+from trope.cli.train import found
 from trope.data.convert import convert
 from trope.encoders import Plan
 from trope.encoders.bert import start_layers
 from trope.errors import DataError, UsageError
-from trope.evaluation import evaluate_run
+from trope.evaluation import Evaluation, evaluate_run
 from trope.training import load_recipe, loop, resolve, train
 from trope.training.idle import refuse_idle
 from trope.training.optimizer import groups
@@ -171,8 +172,56 @@ def test_where_every_pair_has_one_label_the_highest_score_is_predicted(
     train("sharing", other, tmp_path / "run", sets=SMALL, quiet=True)
     found = evaluate_run(tmp_path / "run", metrics="micro-f1")
     assert found.told == ("labels: the one with the highest score is predicted",)
+    best = load_model(tmp_path / "run").description["validation"]
+    val = evaluate_run(tmp_path / "run", metrics="micro-f1", split="val")
+    assert val.image["micro-f1"].value == pytest.approx(best["val_f1_image"])
+    assert val.text["micro-f1"].value == pytest.approx(best["val_f1_text"])
     low = evaluate_run(tmp_path / "run", metrics="micro-f1", threshold=0.0)
     assert low.image["micro-f1"].value == pytest.approx(2 / 9)  # all eight of them
+
+
+def test_splits_without_labels_are_told_when_a_run_is_measured(data: Path, tmp_path: Path) -> None:
+    """The threshold is chosen where there are labels; where there are none, nothing is made up."""
+    train("sharing", data, tmp_path / "run", sets=SMALL, quiet=True)
+
+    def measured(*splits: str, **settings: Any) -> Evaluation:
+        def none(number: int, row: dict[str, Any]) -> None:
+            if row["split"] in splits:
+                row.pop("labels")
+
+        folder = tmp_path / "-".join(splits)
+        there = folder if folder.exists() else changed(data, folder, none)
+        return evaluate_run(tmp_path / "run", data=there, **settings)
+
+    found = measured("val")
+    assert found.image["micro-f1"].value > 0.6
+    assert any("the best on train, as val has no labels" in told for told in found.told)
+    found = measured("val", "train")
+    assert "micro-f1" not in found.image
+    assert "ndcg" in found.image_to_text
+    assert any("no micro-f1 and macro-f1: neither val nor train" in told for told in found.remarks)
+    with pytest.raises(UsageError, match=r"--metrics macro-f1: neither val .*threshold=0.4"):
+        measured("val", "train", metrics="macro-f1")
+    assert measured("val", "train", metrics="micro-f1", threshold=0.3).image["micro-f1"].value > 0.3
+    found = measured("test")
+    assert "ndcg" not in found.image_to_text
+    lacking = "no picture of split 'test' has labels, though others of the data have"
+    assert f"left out, metrics by labels: {lacking}" in found.remarks
+    with pytest.raises(UsageError, match=f"--metrics micro-f1: {lacking}"):
+        measured("test", metrics="micro-f1")
+    assert not any("left out, metrics" in one for one in measured("test", metrics="map").remarks)
+
+
+def test_one_label_each_of_pairs_that_have_any(data: Path, tmp_path: Path) -> None:
+    def some(number: int, row: dict[str, Any]) -> None:
+        row["labels"] = row["labels"][:1] if number % 5 else []
+
+    other = changed(data, tmp_path / "data", some)
+    task = prepare(trope.open(other), resolve(load_recipe("sharing"), SMALL, 100), 0)
+    assert task.plan.single
+    told = "\n".join(task.remarks)
+    assert "every pair of 'train' that has labels has one of 8" in told
+    assert "every pair of 'train' has" not in told
 
 
 def test_data_without_labels_is_refused(tmp_path: Path) -> None:
@@ -180,16 +229,130 @@ def test_data_without_labels_is_refused(tmp_path: Path) -> None:
         train("sharing", planted.write(tmp_path / "data"), tmp_path / "run", sets=SMALL, quiet=True)
 
 
-def test_no_labels_to_validate_on_is_told(
+def validated(data: Path, to: Path, labels: Callable[[int, list[str]], list[str]]) -> Path:
+    """The same data with other labels of the rows of `val`, by their number."""
+    numbers = iter(range(1000))
+
+    def other(number: int, row: dict[str, Any]) -> None:
+        if row["split"] == "val":
+            row["labels"] = labels(next(numbers), row["labels"])
+
+    return changed(data, to, other)
+
+
+@pytest.mark.parametrize(
+    ("labels", "told"),
+    [
+        (lambda number, own: [], "no validation pair has labels that training knows"),
+        (lambda number, own: own if number == 5 else [], "that have labels all have the same"),
+        (lambda number, own: ["topic 1"], "validation pairs that have labels all have the same"),
+    ],
+    ids=["none", "one", "equal"],
+)
+def test_labels_that_cannot_tell_epochs_apart_do_not_select(
+    data: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    labels: Callable[[int, list[str]], list[str]],
+    told: str,
+) -> None:
+    other = validated(data, tmp_path / "data", labels)
+    run = train("sharing", other, tmp_path / "run", sets=[*SMALL, "training.epochs=5"])
+    said = capsys.readouterr().err
+    assert f"{told}: 5-way recall selects the model" in said
+    assert "NDCG" not in said
+    lines = run.progress.history
+    recalls = [(line["val_image_to_text"] + line["val_text_to_image"]) / 2 for line in lines]
+    assert len(set(recalls)) > 1
+    assert run.progress.best == max(recalls)
+    assert run.progress.best_epoch == recalls.index(max(recalls))
+    assert not any("ndcg" in name for line in lines for name in line)
+
+
+def test_a_rate_does_not_fall_by_a_loss_that_never_changes(data: Path, tmp_path: Path) -> None:
+    other = validated(data, tmp_path / "data", lambda number, own: [])
+    sets = [*SMALL, "training.epochs=6", "training.patience=1", "training.decay=0.5"]
+    lines = train("sharing", other, tmp_path / "run", sets=sets, quiet=True).progress.history
+    assert {line["val_loss"] for line in lines} == {0.0}
+    recalls = [line["val_image_to_text"] + line["val_text_to_image"] for line in lines]
+    best = 0.0
+    for recall, line, after in zip(recalls, lines, lines[1:], strict=False):
+        assert after["rate"] == line["rate"] * (1 if recall > best else 0.5)
+        best = max(best, recall)
+    assert len({line["rate"] for line in lines}) < len(lines)  # it was better more than once
+
+
+@pytest.mark.parametrize(
+    ("kept", "sets", "named"),
+    [
+        (3, [], "too few for 5-way recall: no epoch can be told from another; give rows of 'val'"),
+        (99, ["training.select=loss"], "set training.select=recall"),
+    ],
+)
+def test_where_nothing_can_select_it_is_refused(
+    data: Path, tmp_path: Path, kept: int, sets: list[str], named: str
+) -> None:
+    other = validated(data, tmp_path / "data", lambda number, own: [])
+    lines = (other / "pairs.jsonl").read_text().splitlines()
+    val = [line for line in lines if json.loads(line)["split"] == "val"][:kept]
+    rest = [line for line in lines if json.loads(line)["split"] != "val"]
+    (other / "pairs.jsonl").write_text("\n".join([*rest, *val]))
+    with pytest.raises(DataError, match=named):
+        train("sharing", other, tmp_path / "run", sets=[*SMALL, *sets], quiet=True)
+    assert not (tmp_path / "run").exists()
+
+
+def test_few_pairs_with_equal_labels_are_selected_by_the_loss(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def none(number: int, row: dict[str, Any]) -> None:
-        row["labels"] = row["labels"] if row["split"] == "train" else []
+    other = validated(data, tmp_path / "data", lambda number, own: ["topic 1"])
+    lines = (other / "pairs.jsonl").read_text().splitlines()
+    val = [line for line in lines if json.loads(line)["split"] == "val"][:3]
+    rest = [line for line in lines if json.loads(line)["split"] != "val"]
+    (other / "pairs.jsonl").write_text("\n".join([*rest, *val]))
+    run = train("sharing", other, tmp_path / "run", sets=[*SMALL, "training.epochs=2"])
+    told = "too few validation pairs for 5-way recall: the lowest loss selects the model"
+    assert f"all have the same, {told}" in capsys.readouterr().err
+    assert run.progress.best == -min(line["val_loss"] for line in run.progress.history)
 
-    other = changed(data, tmp_path / "data", none)
-    run = train("sharing", other, tmp_path / "run", sets=[*SMALL, "training.epochs=1"])
-    assert "the lowest loss selects" in capsys.readouterr().err
-    assert "val_f1_image" not in run.progress.history[0]
+
+def test_what_selects_is_shown(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = train("sharing", data, tmp_path / "run", sets=[*SMALL, "training.epochs=1"])
+    line = run.progress.history[0]
+    ndcg, recall = (
+        (line[f"val_{name}image_to_text"] + line[f"val_{name}text_to_image"]) / 2
+        for name in ("ndcg_", "")
+    )
+    assert f"recall {recall:.3f}  NDCG {ndcg:.3f}  " in capsys.readouterr().err
+    shown = found(line, "labels")
+    assert shown.startswith(f"validation NDCG {line['val_ndcg_image_to_text']:.3f} image to text, ")
+    assert f"; 5-way recall {line['val_image_to_text']:.3f} image to text, " in shown
+    assert "NDCG" not in found(line, "recall")
+    assert found({"val_loss": 0.5}, "recall") == "validation loss 0.5000"
+
+
+def test_one_label_is_nothing_to_learn(data: Path, tmp_path: Path) -> None:
+    def one(number: int, row: dict[str, Any]) -> None:
+        row["labels"] = ["x"]
+
+    other = changed(data, tmp_path / "data", one)
+    with pytest.raises(DataError, match="'train' has but one label, 'x'"):
+        train("sharing", other, tmp_path / "run", sets=SMALL, quiet=True)
+
+
+def test_a_model_with_boxes_is_not_asked_without(data: Path, tmp_path: Path) -> None:
+    other = changed(data, tmp_path / "data", lambda number, row: None)
+    edges = np.random.default_rng(0).random((160, planted.REGIONS, 2, 2)).astype(np.float32)
+    boxes = np.sort(edges, axis=2).reshape(160, planted.REGIONS, 4)
+    np.save(other / "features" / "image_boxes.npy", boxes)
+    train("sharing", other, tmp_path / "run", sets=[*SMALL, "training.epochs=1"], quiet=True)
+    evaluate_run(tmp_path / "run", data=other, metrics="ndcg")
+    with pytest.raises(DataError, match=r"no features/image_boxes.npy, and the model was trained"):
+        evaluate_run(tmp_path / "run", data=data, metrics="ndcg")
+    with pytest.raises(DataError, match=r"no features/image_boxes.npy, and the model was trained"):
+        trope.build_index(tmp_path / "run", data, tmp_path / "index")
 
 
 @pytest.mark.parametrize(

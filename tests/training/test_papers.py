@@ -26,6 +26,7 @@ NEEDS: dict[str, set[str]] = {
     "pcme": {"odds"},
     "pcme-daa": {"odds", "relevance"},
     "vse-daa": {"relevance"},
+    "sgr-daa": {"relevance"},
 }
 
 

@@ -6,6 +6,7 @@ one process they are compared with is this one.
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import subprocess
@@ -104,6 +105,7 @@ def unlike(task: Task, batch: int, seed: int) -> Validation:
 
 def work(folder: Path) -> None:
     """What each of the two processes does."""
+    atexit.register(last_words, folder)  # called after what is registered later
     fabric = launched(Optimization())
     for name, case in CASES.items():
         found = stepped(fabric, folder / case.data, case, case.two)
@@ -113,6 +115,12 @@ def work(folder: Path) -> None:
         train(recipe, folder / "data", folder / name, sets=sets, quiet=True)
     loop.validate = unlike
     train("angular", folder / "data", folder / "two", sets=ENDING, quiet=True)
+
+
+def last_words(folder: Path) -> None:
+    """Whether a process still belongs to a group when all else has ended."""
+    grouped = torch.distributed.is_initialized()
+    (folder / f"ended-{os.environ['RANK']}").write_text("in a group" if grouped else "alone")
 
 
 @pytest.fixture(scope="module")
@@ -224,6 +232,11 @@ def test_processes_do_not_part_after_validation(
     ]
     for name in weights[0]:
         assert torch.allclose(weights[0][name], weights[1][name], atol=1e-5), name
+
+
+def test_the_group_ends_before_its_processes(two: Path) -> None:
+    """Threads of a group that outlives Python's end abort the process now and then."""
+    assert [(two / f"ended-{rank}").read_text() for rank in range(2)] == ["alone", "alone"]
 
 
 def test_a_batch_is_shared_evenly(monkeypatch: pytest.MonkeyPatch) -> None:

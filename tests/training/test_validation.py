@@ -7,12 +7,14 @@ from pathlib import Path
 import numpy as np
 import planted
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import trope
 from trope.training import train
-from trope.training.validation import recall
+from trope.training.validation import Validation, differing, labeled, recall
+from trope.views import Encoded
 
 SHORT = [*planted.PRECOMPUTED, "training.epochs=2"]
 
@@ -76,3 +78,33 @@ def test_too_few_pairs_for_recall_are_told_and_the_loss_decides(
     assert done.progress.best_epoch == int(np.argmin(losses))
     assert "val_image_to_text" not in done.progress.history[0]
     assert b"nan" not in (tmp_path / "run" / "metrics.jsonl").read_bytes().lower()
+
+
+@settings(max_examples=60)
+@given(count=st.integers(1, 5), kinds=st.integers(1, 3), seed=st.integers(0, 999))
+def test_labels_differ_where_orders_have_different_ndcg(count: int, kinds: int, seed: int) -> None:
+    """Any two orders of the items of a query: NDCG is 1 of both unless labels differ."""
+    random = np.random.default_rng(seed)
+    labels = random.random((count, kinds)) < 0.6
+    known = labels[labels.any(axis=1)].astype(int)
+    gains = known @ known.T
+    assert differing(labels) == any(len(set(row)) > 1 for row in gains.tolist())
+    items = Encoded(torch.zeros(count, 2), logits=torch.zeros(count, kinds))
+    found = labeled(random.random((count, count)), items, items, labels)
+    assert ("ndcg_image_to_text" in found) == differing(labels)
+    assert ("f1_image" in found) == bool(len(known))
+
+
+def test_of_single_labels_the_highest_score_counts() -> None:
+    """The right label is the highest of each, and no threshold takes it alone."""
+    logits = torch.tensor([[-3.0, -5.0], [2.0, 3.0]])
+    items, right = Encoded(torch.zeros(2, 2), logits=logits), np.eye(2, dtype=bool)
+    assert labeled(np.eye(2), items, items, right, single=True)["f1_image"] == 1
+    assert labeled(np.eye(2), items, items, right)["f1_text"] < 1
+
+
+def test_what_is_there_selects() -> None:
+    both, recalled = Validation(0.7, 0.2, 0.4, 0.8, 0.9), Validation(0.7, 0.2, 0.4)
+    assert both.chosen_by("labels") == pytest.approx(0.85)
+    assert both.chosen_by("recall") == recalled.chosen_by("labels") == pytest.approx(0.3)
+    assert both.chosen_by("loss") == Validation(0.7).chosen_by("labels") == -0.7

@@ -67,7 +67,10 @@ def command(
     progress = done.progress
     best = progress.history[progress.best_epoch]
     epochs = counted(progress.epoch, "epoch")
-    say(f"{out}: best of {epochs} is {progress.best_epoch + 1}: {found(best)}")
+    say(
+        f"{out}: best of {epochs} is {progress.best_epoch + 1}: "
+        f"{found(best, done.settings.training.select)}"
+    )
     then = f"next: trope evaluate {out} --data {data}"
     say(then if done.rows["test"] else f"{then} --split val (no row is of test)")
 
@@ -82,11 +85,14 @@ def launcher(environment: Mapping[str, str]) -> list[str]:
     return ["torchrun", *where, "--nproc-per-node", beside, "-m", "trope"]
 
 
-def found(line: Mapping[str, Any]) -> str:
-    """What validation found after an epoch."""
-    if "val_image_to_text" not in line:
-        return f"validation loss {line['val_loss']:.4f}"
-    return (
-        f"validation 5-way recall {line['val_image_to_text']:.3f} image to text, "
-        f"{line['val_text_to_image']:.3f} text to image"
-    )
+def found(line: Mapping[str, Any], select: str) -> str:
+    """What validation found after an epoch, NDCG first where it has selected."""
+    measures = {"NDCG": "val_ndcg_"} if select == "labels" else {}
+    measures["5-way recall"] = "val_"
+    known = [
+        f"{name} {line[f'{start}image_to_text']:.3f} image to text, "
+        f"{line[f'{start}text_to_image']:.3f} text to image"
+        for name, start in measures.items()
+        if f"{start}image_to_text" in line
+    ]
+    return f"validation {'; '.join(known) or 'loss {:.4f}'.format(line['val_loss'])}"

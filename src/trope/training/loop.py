@@ -21,6 +21,7 @@ from trope.files import write_json
 from trope.training.folder import NONFINITE, has_state
 from trope.training.metrics import Metrics
 from trope.training.optimizer import adam, falling, set_rate
+from trope.training.selection import blind
 from trope.training.settings import Recipe
 from trope.training.state import Progress, deterministic, load_state, save_state
 from trope.training.steps import Step, Steps, penalized, seen
@@ -62,6 +63,7 @@ class Loop:
                 self.task, wanted.batch, self.seed, self.folder, self.fabric, fresh
             )
             self.modules["weight"] = self.weighing.known
+        self.blind = blind(self.task, self.seed)
         self.metrics = Metrics(self.folder)
         self.progress = Progress(rate=wanted.learning_rate)
         if has_state(self.folder):
@@ -216,16 +218,19 @@ class Loop:
             **({} if self.weighing is None else self.weighing.told(progress.epoch)),
         }
         progress.history.append(line)
-        self._keep(found.chosen_by(wanted.select), line)
-        progress.waited = 0 if found.loss < progress.lowest else progress.waited + 1
-        progress.lowest = min(progress.lowest, found.loss)
+        value = found.chosen_by(wanted.select)
+        self._keep(value, line)
+        cost = -value if self.blind else found.loss  # the rate must not fall by what never changes
+        progress.waited = 0 if cost < progress.lowest else progress.waited + 1
+        progress.lowest = min(progress.lowest, cost)
         if wanted.schedule == "plateau" and progress.waited >= wanted.patience:
             progress.rate, progress.waited = progress.rate * wanted.decay, 0
             set_rate(self.optimizer, progress.rate)
         progress.epoch, progress.step, progress.total = progress.epoch + 1, 0, 0.0
         progress.finished = self._ended()
-        shown = {} if found.recall is None else {"recall": found.recall}
-        self.report(progress, 0, {"loss": line["loss"], **shown})
+        ndcg = found.ndcg if wanted.select == "labels" else None
+        shown = {"loss": line["loss"], "recall": found.recall, "ndcg": ndcg}
+        self.report(progress, 0, {name: v for name, v in shown.items() if v is not None})
 
     def _ended(self) -> bool:
         progress, wanted = self.progress, self.settings.training

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import logging
 import os
 import signal
@@ -59,6 +61,8 @@ def launched(settings: Optimization) -> Fabric:
             fabric.launch()
     except (ValueError, RuntimeError) as error:
         raise UsageError(f"training: {str(error).splitlines()[0]}") from None
+    if world > 1:
+        atexit.register(part)
     if settings.precision == "16-mixed" and fabric.device.type == "cpu":
         raise UsageError("training.precision: 16-mixed needs a GPU; bf16-mixed does without")
     return fabric
@@ -76,9 +80,18 @@ def for_all(fabric: Fabric, act: Callable[[], Found]) -> Found | None:
     code: int | None = fabric.broadcast(None if error is None else getattr(error, "exit_code", 1))
     if code is None:
         return found
-    if distributed.is_initialized():
-        distributed.destroy_process_group()  # left to the end, its threads may abort the process
+    part()
     raise Elsewhere(code) if error is None else error
+
+
+def part() -> None:
+    """End the group of processes, if there is one, while Python can still wait for its threads.
+
+    A thread of gloo that lets go of a tensor after Python has ended aborts the process.
+    """
+    gc.collect()  # models in a circle of references hold the group too
+    if distributed.is_initialized():
+        distributed.destroy_process_group()
 
 
 @contextmanager

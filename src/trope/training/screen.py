@@ -12,6 +12,7 @@ from trope.runtime import console
 from trope.training.state import Progress as Standing
 
 EVERY = 0.2  # seconds between two changes of the bar
+MEASURED = {"recall": "recall", "ndcg": "NDCG"}  # on validation, and what it is called
 
 
 class Screen:
@@ -28,7 +29,7 @@ class Screen:
         hidden = quiet or not self.console.is_terminal
         self.bar = Progress(*columns, console=self.console, transient=True, disable=hidden)
         self.task = self.bar.add_task("training", total=epochs, found="")
-        self.recall, self.images = "", 0.0
+        self.measured, self.images = "", 0.0
         self.shown, self.started = 0.0, time.monotonic()
 
     def __enter__(self) -> Screen:
@@ -53,16 +54,16 @@ class Screen:
     def report(self, standing: Standing, steps: int, found: dict[str, float]) -> None:
         """After a step (of so many), or after an epoch, when `steps` is 0."""
         self.images += found.get("images", 0.0)
-        if "recall" in found:
-            self.recall = f"recall {found['recall']:.3f}  "
+        known = [f"{said} {found[name]:.3f}  " for name, said in MEASURED.items() if name in found]
+        self.measured = "".join(known) or self.measured
         now = time.monotonic()
         if steps and now - self.shown < EVERY:
             return
         self.shown = now
         speed = self.images / max(now - self.started, 1e-9)
         done = standing.epoch + (standing.step / steps if steps else 0)
-        text = f"loss {found['loss']:.4f}  {self.recall}{speed:,.0f} images/s"
+        text = f"loss {found['loss']:.4f}  {self.measured}{speed:,.0f} images/s"
         self.bar.update(self.task, completed=done, description=f"epoch {done:.1f}", found=text)
         if not steps and not self.quiet and not self.console.is_terminal:
             line = f"epoch {standing.epoch} of at most {self.epochs}: {text}"
-            self.console.print(line, markup=False, highlight=False)
+            self.console.print(line, markup=False, highlight=False, soft_wrap=True)

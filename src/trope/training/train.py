@@ -21,17 +21,19 @@ from trope.data.splits import SplitReport, split
 from trope.errors import DataError
 from trope.runtime import provenance, refuse_seed, seed_everything
 from trope.training import folder as runs
+from trope.training.guessing import no_better
 from trope.training.idle import refuse_idle
 from trope.training.loop import Loop
 from trope.training.processes import for_all, launched, stopped_gently, together
 from trope.training.recipes import as_sets, load_recipe, resolve
 from trope.training.screen import Screen
+from trope.training.selection import selected_by
 from trope.training.settings import Recipe
 from trope.training.small import Scale, small_changes
 from trope.training.state import Progress
 from trope.training.sweep import swept
 from trope.training.task import Task, prepare
-from trope.training.validation import comparable, measurable
+from trope.training.validation import looked_at
 from trope.weights import WEIGHTS
 from trope.wording import counted
 
@@ -99,7 +101,9 @@ def train(
         screen.tell([*loop.standing(), *again])
         for around in (screen, deterministic_algorithms(), stopped_gently(loop)):
             stack.enter_context(around)
-        return Trained(out, resolved, loop.run(), splits.rows)
+        done = Trained(out, resolved, loop.run(), splits.rows)
+    screen.tell(no_better(done.progress, looked_at(task)))
+    return done
 
 
 def settled(
@@ -156,26 +160,6 @@ def told(task: Task, settings: Recipe, splits: SplitReport, processes: int = 1) 
         f"rows: {rows} (splits {splits.made}); training on {counted(len(task.train), 'pair')} in "
         f"batches of {batch}, validating on {len(task.val):,}"
     )
-
-
-def selected_by(task: Task, settings: Recipe, seed: int) -> list[str]:
-    """A remark where the model cannot be selected by what the settings ask for.
-
-    Refused where nothing can: the loss of a pair that has no wrong one beside it is always the
-    same, and the first epoch would seem the best.
-    """
-    if not comparable(task.val, seed):
-        raise DataError(
-            f"split 'val' has {counted(len(task.val), 'pair')} to validate on, and none has a "
-            "wrong one beside it: no epoch can be told from another; validation needs two "
-            "different pairs"
-        )
-    select = settings.training.select
-    if select == "recall" and not measurable(task.val, seed):
-        return ["too few validation pairs for 5-way recall: the lowest loss selects the model"]
-    if select == "labels" and (task.labels is None or not task.labels.val.nnz):
-        return ["no labels in split 'val': the lowest loss selects the model"]
-    return []
 
 
 @contextmanager

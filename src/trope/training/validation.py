@@ -13,7 +13,7 @@ from trope.data.samples import Numbers, Samples
 from trope.encoders import compare, encode
 from trope.metrics import Places, recall_in_task
 from trope.metrics.ndcg import ndcg
-from trope.metrics.predictions import best_threshold, micro_f1
+from trope.metrics.predictions import best_threshold, highest, micro_f1, micro_parts
 from trope.runtime import generator
 from trope.training.task import Task
 from trope.views import Encoded, View
@@ -28,8 +28,8 @@ class Validation:
     """The cross-modal loss of a pair, and the recall of both directions, each a mean.
 
     Without recall where no pair has four others that are wrong for it. Where labels are predicted,
-    NDCG by shared labels of both directions and micro-F1 of both modalities, each at the threshold
-    that is best here.
+    NDCG by shared labels of both directions, if these differ, and micro-F1 of both modalities: each
+    at the threshold that is best here, or of the label with the highest score where pairs have one.
     """
 
     loss: float
@@ -55,9 +55,14 @@ class Validation:
         return (self.ndcg_image_to_text + self.ndcg_text_to_image) / 2
 
     def chosen_by(self, select: str) -> float:
-        """What the best model has most of; where it cannot be had, the lowest loss is the best."""
-        found = {"recall": self.recall, "labels": self.ndcg}.get(select)
-        return -self.loss if found is None else found
+        """What the best model has most of; without NDCG recall, without that the lowest loss."""
+        wanted = {"recall": [self.recall], "labels": [self.ndcg, self.recall]}.get(select, [])
+        return next((found for found in wanted if found is not None), -self.loss)
+
+
+def looked_at(task: Task) -> int:
+    """How many validation pairs."""
+    return min(len(task.val), MOST if task.model.scorer is None else SCORED)
 
 
 def validate(task: Task, batch: int, seed: int) -> Validation:
@@ -87,7 +92,10 @@ def validate(task: Task, batch: int, seed: int) -> Validation:
         labels=None if labels is None else labels.to(found.device),
     )
     scores = found.float().cpu().numpy()
-    by_labels = {} if labels is None else labeled(scores, view.image, view.text, labels.numpy())
+    by_labels: dict[str, float] = {}
+    if task.labels is not None and labels is not None:
+        single = task.labels.single
+        by_labels = labeled(scores, view.image, view.text, labels.numpy(), single)
     return Validation(
         _loss(task, view, batch),
         recall(scores, same),
@@ -101,22 +109,37 @@ def labeled(
     image: Encoded,
     text: Encoded,
     labels: Bool[np.ndarray, "n labels"],
+    single: bool = False,
 ) -> dict[str, float]:
-    """NDCG of the pairs that have labels among each other, and micro-F1; nothing without labels."""
+    """NDCG of the pairs that have labels among each other, and micro-F1; nothing without labels.
+
+    No NDCG where all these labels are the same: it is 1 then, whatever the model. Of data in which
+    pairs have a `single` label one is predicted, as in evaluation.
+    """
     known = np.flatnonzero(labels.any(axis=1))
     if not len(known):
         return {}
     right, among = labels[known], scores[np.ix_(known, known)]
     gains = (right.astype(np.float32) @ right.T.astype(np.float32)).astype(np.int32)
     found = {}
-    for name, table in (("image_to_text", among), ("text_to_image", among.T)):
+    ways = (("image_to_text", among), ("text_to_image", among.T)) if differing(labels) else ()
+    for name, table in ways:
         order = np.argsort(-table, axis=1, kind="stable").astype(np.int32)
         found[f"ndcg_{name}"] = float(ndcg(gains, order, [len(known)], 0.0).mean())
     for name, items in (("image", image), ("text", text)):
         assert items.logits is not None
         guessed = torch.sigmoid(items.logits.float()).cpu().numpy()[known]
-        found[f"f1_{name}"] = micro_f1(guessed, right, best_threshold(guessed, right))
+        if single:
+            found[f"f1_{name}"] = float(micro_parts(highest(guessed), right).mean())
+        else:
+            found[f"f1_{name}"] = micro_f1(guessed, right, best_threshold(guessed, right))
     return found
+
+
+def differing(labels: Bool[np.ndarray, "n labels"]) -> bool:
+    """Whether two pairs that have labels have different ones: one shares more with itself then."""
+    right = labels[labels.any(axis=1)]
+    return bool((right != right[:1]).any())
 
 
 def comparable(val: Samples, seed: int) -> bool:
