@@ -17,6 +17,7 @@ import trope
 from trope.data import selection
 from trope.data.documents import loads
 from trope.data.fingerprints import fingerprint
+from trope.data.readers.labels import tidy
 from trope.data.stores import MAX_FILE_BYTES, FolderImages, NoImages, inside
 from trope.data.writer import as_row, write_pairs, write_rows
 from trope.errors import DataError, UsageError
@@ -24,6 +25,7 @@ from trope.types import Pair
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 word = text.filter(bool)
+label = text.map(tidy).filter(bool)
 scalar = (
     st.none()
     | st.booleans()
@@ -48,7 +50,7 @@ def rows(draw: st.DrawFn) -> dict[str, Any]:
         row["text"] = said[0]
     elif said:
         row["texts"] = said
-    row |= {"labels": labels} if (labels := draw(st.lists(text, max_size=2))) else {}
+    row |= {"labels": labels} if (labels := draw(st.lists(label, max_size=2))) else {}
     names = st.sampled_from(["image", "group"])
     row |= draw(st.dictionaries(names, word))
     row |= draw(st.dictionaries(st.just("split"), st.sampled_from(["train", "val", "test"])))

@@ -69,9 +69,10 @@ def told_of_labels(
             f"labels: {len(unknown):,} stand in no row of 'train' and are never predicted ({some})"
         )
     if is_single(train):
+        all_have = bool(np.diff(train.indptr).all())
         told.append(
-            f"labels: every pair of 'train' has one of {len(names):,}: evaluation takes the label "
-            "with the highest score instead of a threshold"
+            f"labels: every pair of 'train' {'' if all_have else 'that has labels '}has one of "
+            f"{len(names):,}: the label with the highest score is predicted, without a threshold"
         )
     return told
 

@@ -1,4 +1,4 @@
-"""A share of the training data, for studies of scale; a smaller share is part of a larger."""
+"""A share of the data, for studies of scale; a smaller share is part of a larger."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def training_ratio(pairs: Pairs, ratio: float, seed: int = 0) -> Pairs:
     return pairs.where(~train | _first_rows(train, ratio, seed))
 
 
-def training_images(pairs: Pairs, count: int, seed: int = 0) -> Pairs:
-    """Keep so many training rows, all if there are no more; other splits stay whole."""
+def fewer_rows(pairs: Pairs, count: int, part: str = "train", seed: int = 0) -> Pairs:
+    """Keep so many rows of a split, all if there are no more; other splits stay whole."""
     if count < 1:
-        raise ValueError(f"a number of training rows is 1 or more, not {count}")
-    train = np.asarray(pairs.column("split").to_numpy(zero_copy_only=False) == "train")
-    share = min(1.0, count / max(int(train.sum()), 1))
-    return pairs.where(~train | _first_rows(train, share, seed))
+        raise ValueError(f"a number of rows is 1 or more, not {count}")
+    inside = np.asarray(pairs.column("split").to_numpy(zero_copy_only=False) == part)
+    share = min(1.0, count / max(int(inside.sum()), 1))
+    return pairs.where(~inside | _first_rows(inside, share, seed))
 
 
 def _pictures(pairs: Pairs) -> Int[np.ndarray, " rows"]:
@@ -80,9 +80,9 @@ def _fewer_texts(
 
 
 def _first_rows(
-    train: Bool[np.ndarray, " rows"], ratio: float, seed: int
+    inside: Bool[np.ndarray, " rows"], ratio: float, seed: int
 ) -> Bool[np.ndarray, " rows"]:
-    rows = generator(seed, "ratio").permutation(np.flatnonzero(train))
-    keep = np.zeros(len(train), bool)
+    rows = generator(seed, "ratio").permutation(np.flatnonzero(inside))
+    keep = np.zeros(len(inside), bool)
     keep[rows[: max(1, round(ratio * len(rows)))]] = True
     return keep

@@ -135,10 +135,16 @@ def _list_column(raw: pa.Table, name: str, origin: str) -> pa.ChunkedArray:
 
 
 def _listed(chunk: pa.Array, name: str, origin: str) -> pa.ListArray:
-    """Null lists as empty lists, null entries out of their lists, every entry as a string."""
+    """Null lists as empty lists, null entries out of their lists, every entry as a string.
+
+    Null labels stay, to be told when all labels are brought into one form.
+    """
     lengths = np.asarray(pc.fill_null(pc.list_value_length(chunk), 0))
     parents = np.repeat(np.arange(len(chunk)), lengths)
     flat = strings(pa.chunked_array([chunk.flatten()]), name, origin).combine_chunks()
+    if name == "labels" and flat.null_count:
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+        return pa.ListArray.from_arrays(pa.array(offsets), flat)
     kept = np.bincount(parents[np.asarray(flat.is_valid())], minlength=len(chunk))
     return _lists(kept, flat)
 

@@ -312,8 +312,11 @@ def test_label_problems(tmp_path: Path) -> None:
     rows[3] |= {"split": "val"}
     rows = [row | {"image": f"{i}.jpg"} for i, row in enumerate(rows)]
     files = {f"{i}.jpg": picture(seed=i) for i in range(4)}
-    found = codes(check(dataset(tmp_path, rows, files)))
-    assert found == {"label-blank": [2], "label-missing": [4], "label-unseen": [3]}
+    report = check(dataset(tmp_path, rows, files))
+    assert codes(report) == {"remark": [0], "label-missing": [4], "label-unseen": [3]}
+    assert [p.detail for p in report.problems if p.code == "remark"] == [
+        "labels: 1 blank one left out, first in line 2"
+    ]
 
 
 def test_split_problems(tmp_path: Path) -> None:

@@ -44,6 +44,16 @@ def test_mirflickr_salient_topics(mirflickr: Path, tmp_path: Path, rows) -> None
     assert {i: p.labels for i, p in found.items()} == {"im1": ("baby",), "im10": ()}
 
 
+@pytest.mark.parametrize("line", ["1o", "²", "im7"])
+def test_mirflickr_lists_with_a_line_that_is_no_number(
+    mirflickr: Path, tmp_path: Path, line: str, note
+) -> None:
+    """A topic must not be lost for it, and neither must the photo that was meant."""
+    note(mirflickr / "mirflickr25k_annotations_v080/sky.txt", "1", "", line, "2")
+    with pytest.raises(DataError, match=rf"sky.txt: line 3: expected the number .* '{line}'"):
+        convert("mirflickr25k", mirflickr, tmp_path / "out")
+
+
 def test_mirflickr_files_that_are_not_there(mirflickr: Path, tmp_path: Path) -> None:
     for path in (mirflickr / "mirflickr25k_annotations_v080").iterdir():
         path.unlink()

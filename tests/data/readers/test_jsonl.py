@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -145,7 +146,7 @@ class TestOddButValid:
     def test_text_survives(self, tmp_path: Path, script: str) -> None:
         row = {"id": script, "text": script, "labels": [script], "group": script, script: script}
         (pair,) = opened(tmp_path, row)
-        assert as_row(pair) == row
+        assert as_row(pair) == row | {"labels": [unicodedata.normalize("NFC", script)]}
 
     def test_last_of_repeated_keys_counts(self, tmp_path: Path) -> None:
         (pair,) = trope.open(write(tmp_path, '{"text": "a", "text": "b"}'))
@@ -210,7 +211,8 @@ class TestKnownColumns:
             # alone and among rows of other types
             for others in ((), ({"text": "b", name: ["z"]}, {"text": "c", name: 5})):
                 pair = opened(tmp_path, {"image": "a", name: value}, *others)[0]
-                assert getattr(pair, name) == expected
+                there = expected if name == "texts" else tuple(filter(None, expected))
+                assert getattr(pair, name) == there
 
     def test_text_and_texts(self, tmp_path: Path) -> None:
         pairs = opened(

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import builtins
+import csv
+import io
+import json
 import os
+import tarfile
 from contextlib import suppress
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import trope
@@ -102,3 +108,45 @@ def test_rubbish_under_every_name(tmp_path: Path, name: str, content: bytes) -> 
 
 def test_does_not_hide_the_builtin() -> None:
     assert open is builtins.open
+
+
+ODD = [[" a", "a", "b "], ["e\u0301", "", None], ["  "], [], ["a", "\u00e9"]]
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet", "tar"])
+def test_labels_have_one_form_in_all_files(tmp_path: Path, ending: str) -> None:
+    """Trimmed, composed and none blank; rows that were as they should be are told apart."""
+    path = tmp_path / f"pairs.{ending}"
+    rows = [{"id": str(i), "text": "t", "labels": some} for i, some in enumerate(ODD)]
+    if ending == "jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    elif ending == "csv":
+        with path.open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["id", "text", "labels"])
+            writer.writerows([row["id"], "t", json.dumps(row["labels"])] for row in rows)
+    elif ending == "parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    else:
+        with tarfile.open(path, "w") as tar:
+            for row in rows:
+                content = json.dumps(row).encode()
+                member = tarfile.TarInfo(f"{row['id']}.json")
+                member.size = len(content)
+                tar.addfile(member, io.BytesIO(content))
+    pairs = trope.open(path)
+    assert [p.labels for p in pairs] == [("a", "b"), ("é",), (), (), ("a", "é")]
+    place = {"jsonl": "line 1", "csv": "line 2", "parquet": "row 1", "tar": "row 1"}[ending]
+    told = [one for one in pairs.remarks if one.startswith("labels")]
+    assert told == [
+        f"labels: 3 were trimmed or composed (NFC) and 3 blank ones left out, first in {place}"
+    ]
+
+
+def test_labels_in_their_form_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "pairs.csv").write_text("text,labels\na,x | y\nb,\nc,x|x\n")
+    pairs = trope.open(tmp_path)
+    assert [p.labels for p in pairs] == [("x", "y"), (), ("x", "x")]
+    assert pairs.remarks == ()
+    (tmp_path / "pairs.csv").write_text("text,labels\na,x||y\n")
+    assert trope.open(tmp_path).remarks == ("labels: 1 blank one left out, first in line 2",)

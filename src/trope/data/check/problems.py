@@ -51,7 +51,6 @@ KINDS: dict[str, Kind] = {
     "image-linked": Kind("warning", "the image is a link that leads out of the data set's folder"),
     "image-tiny": Kind("warning", "the image has less than 16 pixels on a side"),
     "number-lost": Kind("warning", "a column has NaN or infinite numbers; --fix writes null"),
-    "label-blank": Kind("warning", "a label is empty"),
     "label-missing": Kind("warning", "the row has no label though others have"),
     "label-unseen": Kind("warning", "the label occurs in no training row"),
     "remark": Kind("warning", "about the data set as a whole"),

@@ -86,20 +86,18 @@ def bad_splits(pairs: Pairs) -> Found:
 
 
 def bad_labels(pairs: Pairs) -> Found:
-    """Blank labels, rows without any where others have some, labels no training row has."""
+    """Rows without labels where others have some, labels no training row has."""
     lists = pairs.column("labels")
     counts = np.asarray(pc.list_value_length(lists))
     if not counts.any():
         return
     labels, owners = pc.list_flatten(lists), np.repeat(np.arange(len(pairs)), counts)
-    blank = np.asarray(pc.equal(pc.utf8_trim_whitespace(labels), ""))
-    yield from (("label-blank", int(row), "") for row in owners[blank])
     yield from (("label-missing", int(row), "") for row in np.flatnonzero(counts == 0))
     train = np.asarray(pc.fill_null(pc.equal(pairs.column("split"), "train"), False))
     if train.any() and not pairs.column("split").null_count:
         seen = labels.filter(pa.array(train[owners])).unique()
         unseen = np.asarray(pc.invert(pc.is_in(labels, value_set=seen)))
-        for i in np.flatnonzero(unseen & ~blank):
+        for i in np.flatnonzero(unseen):
             yield "label-unseen", int(owners[i]), repr(labels[i].as_py())
 
 

@@ -46,13 +46,27 @@ def _labels(folder: Path, relevant: bool) -> dict[int, list[str]]:
     """The topics of every photo; each file lists the numbers of the photos of one topic."""
     labels: dict[int, list[str]] = defaultdict(list)
     for path in sorted(folder.glob("*.txt")):
-        lines = [line.strip() for line in text_lines(path) if line.strip()]
-        if path.stem.endswith(RELEVANT) is relevant and all(map(str.isdigit, lines)):
-            for line in lines:
-                labels[int(line)].append(path.stem.removesuffix(RELEVANT))
+        if path.stem.endswith(RELEVANT) is relevant:
+            for number in _listed(path):
+                labels[number].append(path.stem.removesuffix(RELEVANT))
     if not labels:
         raise DataError(f"{folder}: no annotation lists such as animals.txt in it")
     return labels
+
+
+def _listed(path: Path) -> list[int]:
+    """The numbers in a file; none in one that has no number at all, such as a README."""
+    lines = [(place, line.strip()) for place, line in enumerate(text_lines(path), 1)]
+    bad = [(place, line) for place, line in lines if line and not _is_number(line)]
+    found = [int(line) for _, line in lines if _is_number(line)]
+    if bad and found:
+        place, line = bad[0]
+        raise DataError(f"{path}: line {place}: expected the number of a photo, found '{line:.60}'")
+    return found
+
+
+def _is_number(line: str) -> bool:
+    return line.isascii() and line.isdigit()
 
 
 def _rows(

@@ -9,6 +9,7 @@ from pathlib import Path
 from trope.data import naming
 from trope.data.pairs import Pairs
 from trope.data.readers import csv, folder, huggingface, jsonl, parquet, webdataset
+from trope.data.readers.labels import tidied
 from trope.data.readers.opened import Opened
 from trope.data.rejects import Rejects
 from trope.errors import DataError, UsageError
@@ -56,10 +57,9 @@ def open(
         raise DataError(f"{source}: empty: there is no row in it")
     root = source if source.is_dir() else source.parent
     rejected = tuple(sorted(rejects.rows, key=lambda row: row.line))
-    remarks = (*opened.remarks, *naming.overlooked(opened.table))
-    return Pairs(
-        opened.table, opened.images, root, opened.lines, place, rejected, remarks, rejects.unit
-    )
+    table, about_labels = tidied(opened, rejects.unit)
+    remarks = (*opened.remarks, *about_labels, *naming.overlooked(table))
+    return Pairs(table, opened.images, root, opened.lines, place, rejected, remarks, rejects.unit)
 
 
 def _reader(path: Path) -> tuple[Path, Reader]:

@@ -26,7 +26,7 @@ class UnfitError(Exception):
 
 def known(name: str, cells: list[Any], bad: dict[int, str]) -> Column:
     """A column of texts or lists of texts; cells that cannot be either are noted in `bad`."""
-    kind, convert = (LISTS, listed) if name in LISTED else (pa.string(), scalar)
+    kind, convert = (LISTS, CONVERTED[name]) if name in LISTED else (pa.string(), scalar)
     try:
         if name in LISTED and not {list, type(None)}.issuperset(map(type, cells)):
             raise TypeError  # Arrow would take a string for a list of letters
@@ -54,6 +54,14 @@ def listed(value: Any) -> list[str]:
     """A list of strings; a single value counts as a list of one, an empty string as none."""
     values = value if isinstance(value, list) else [] if value == "" else [value]
     return [item for item in map(scalar, values) if item is not None]
+
+
+def labeled(value: Any) -> list[str | None]:
+    """The same of labels, gaps included: they are told when all labels get their one form."""
+    return list(map(scalar, value)) if isinstance(value, list) else list(listed(value))
+
+
+CONVERTED: dict[str, Callable[[Any], Sequence[str | None]]] = {"texts": listed, "labels": labeled}
 
 
 def extra(name: str, cells: list[Any], bad: dict[int, str]) -> Column:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
@@ -13,7 +14,7 @@ import pyarrow.compute as pc
 from jaxtyping import Int
 
 from trope.data import naming
-from trope.data.readers.cells import LISTED, UnfitError, listed
+from trope.data.readers.cells import CONVERTED, LISTED, UnfitError
 from trope.data.readers.lines import not_utf8
 from trope.data.readers.opened import Opened
 from trope.data.readers.records import Block, long_cells, records
@@ -112,19 +113,19 @@ def _lists(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
 def _labels(column: pa.ChunkedArray) -> pa.ChunkedArray:
     chunks = []
     for chunk in column.chunks:
-        parts = pc.split_pattern(chunk, SEPARATOR)  # trimmed below; blank labels become gaps
-        values = blank_to_null(pa.chunked_array([pc.utf8_trim_whitespace(parts.values)]))
-        chunks.append(pa.ListArray.from_arrays(parts.offsets, values.combine_chunks()))
+        parts = pc.split_pattern(chunk, SEPARATOR)  # with the blanks around it
+        values = pc.utf8_trim_whitespace(parts.values)
+        chunks.append(pa.ListArray.from_arrays(parts.offsets, values))
     return pa.chunked_array(chunks, LISTS)
 
 
-def _list(name: str, cell: str | None) -> list[str]:
-    if cell is not None and cell.startswith("["):
+def _list(name: str, cell: str | None) -> Sequence[str | None]:
+    if not cell:
+        return []
+    if cell.startswith("["):
         with suppress(orjson.JSONDecodeError, UnfitError):
-            return listed(orjson.loads(cell))
-    if name == "labels":
-        return [label for part in (cell or "").split(SEPARATOR) if (label := part.strip())]
-    return [cell] if cell else []
+            return CONVERTED[name](orjson.loads(cell))
+    return [part.strip() for part in cell.split(SEPARATOR)] if name == "labels" else [cell]
 
 
 def _numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
