@@ -129,7 +129,7 @@ def test_settings_are_checked_and_told() -> None:
 class Planted:
     """A source of random vectors that knows which splits it was asked for."""
 
-    pairs, has_space = None, False
+    pairs, has_space, threshold = None, False, None
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -144,6 +144,9 @@ class Planted:
 
     def validation(self) -> Embedded:
         return self.embedded("val")
+
+    def training(self) -> None:
+        raise NotImplementedError
 
     def space(self, asked: str) -> str:
         return asked

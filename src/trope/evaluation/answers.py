@@ -16,6 +16,7 @@ from trope.evaluation.folds import folds_of
 from trope.evaluation.gallery import Side
 from trope.evaluation.hubs import Hubs
 from trope.evaluation.idle import refuse_idle
+from trope.evaluation.left_out import unlabeled_split
 from trope.evaluation.measuring import (
     DIRECTIONS,
     Measurements,
@@ -69,7 +70,8 @@ def answers(
     if settings.candidates and embedded.scorer is None:
         raise UsageError("--set candidates: changes nothing where points alone are compared")
     coco = source.pairs is not None and is_coco(source.pairs)
-    wanted = _wanted(source, embedded, settings, coco)
+    unlabeled = unlabeled_split(source, embedded, split)
+    wanted = _wanted(source, embedded, settings, coco, unlabeled)
     rooms = rooms_of(embedded.gallery, folds_of(embedded.gallery, settings.folds))
     refuse_oversized(rooms, wanted, settings)
     judged = truths(settings.truth, embedded.gallery, source.pairs)
@@ -83,6 +85,8 @@ def answers(
     _refuse_missing(found, wanted)
     told = (*_told(found, settings, hubs), *sides.told)
     notes = [*changed, *remarks, *embedded.remarks, *judged.remarks, *untuned, *sides.remarks]
+    if unlabeled and not settings.metrics:
+        notes.append(f"left out, metrics by labels: {unlabeled}")
     notes += filter(None, [too_small_for(rooms, wanted, settings)])
     return Answers(found, wanted, told, tuple(notes), _resolved(found, hubs, sides.near))
 
@@ -101,7 +105,7 @@ def _embedded(source: Source, split: str, changed: Sequence[str]) -> Embedded:
 
 
 def _wanted(
-    source: Source, embedded: Embedded, settings: EvaluationSettings, coco: bool
+    source: Source, embedded: Embedded, settings: EvaluationSettings, coco: bool, unlabeled: str
 ) -> Request:
     gallery = embedded.gallery
     has = {
@@ -116,7 +120,7 @@ def _wanted(
         return wanted
     wanted = request(settings.metrics)
     refuse_idle(settings, wanted, coco)
-    refuse_impossible(wanted, **has, words=words, truth=settings.truth)
+    refuse_impossible(wanted, **has, words=words, truth=settings.truth, unlabeled=unlabeled)
     refuse_other_labels(wanted, pmrp_of(settings, coco))
     return wanted
 

@@ -105,6 +105,15 @@ class Source(Protocol):
         """The vectors of the validation split, where there is one."""
         ...
 
+    def training(self) -> Embedded | None:
+        """The vectors of training pictures with labels, and of their texts, where there are any."""
+        ...
+
+    @property
+    def threshold(self) -> float | None:
+        """The score from which on a label is predicted where none can be chosen, if one is."""
+        ...
+
     def space(self, asked: str) -> str:
         """The name of the semantic space that is asked for; `run` is its own."""
         ...

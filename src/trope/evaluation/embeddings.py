@@ -31,6 +31,7 @@ from trope.evaluation.left_out import left_out
 from trope.evaluation.measuring import refuse_tiny
 from trope.evaluation.predictions import Predicted
 from trope.evaluation.vectors import PREDICTED, SIDES, Arrays
+from trope.metrics.predictions import THRESHOLD
 from trope.spaces import Doc2Vec, Sentence
 from trope.wording import counted
 
@@ -44,6 +45,7 @@ class FileSource:
     pictures: Int[np.ndarray, " rows"] | None = None  # of a run with the same queries
     digests: Shaped[np.ndarray, " rows"] | None = None
     has_space: ClassVar[bool] = False
+    threshold: ClassVar[float] = THRESHOLD
 
     def __post_init__(self) -> None:
         if self.pairs is not None and "owners" in self.arrays.numbers:
@@ -94,6 +96,9 @@ class FileSource:
 
     def validation(self) -> None:
         """Files hold one split."""
+
+    def training(self) -> None:
+        """Files hold one split; of others at most vectors, without what belongs together."""
 
     def space(self, asked: str) -> str:
         """Files have no space of their own."""

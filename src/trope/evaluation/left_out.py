@@ -9,8 +9,10 @@ import numpy as np
 from jaxtyping import Int
 
 from trope.data.identity import codes, same_text
+from trope.data.labels import labels_of_rows
 from trope.data.pairs import Pairs
 from trope.data.unusable import unusable
+from trope.evaluation.embedded import Embedded, Source
 from trope.evaluation.gallery import rows_of
 from trope.wording import counted
 
@@ -40,6 +42,15 @@ def left_out(
         for why, some in reasons.items()
         if len(some)
     )
+
+
+def unlabeled_split(source: Source, embedded: Embedded, split: str) -> str:
+    """That a split has no labels, where the model or other rows of the data have some."""
+    if source.pairs is None or embedded.gallery.labels is not None:
+        return ""
+    if labels_of_rows(source.pairs)[0].nnz:
+        return f"no picture of split '{split}' has labels, though others of the data have"
+    return "" if embedded.predicted is None else "the data has no labels"
 
 
 def _first(pairs: Pairs, rows: Int[np.ndarray, " some"], failed: Mapping[int, str]) -> str:

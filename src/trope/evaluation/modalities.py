@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from trope.errors import DataError
+from trope.errors import DataError, UsageError
 from trope.evaluation.embedded import Embedded, Source
 from trope.evaluation.measuring import OTHER, Measurements, preserved
 from trope.evaluation.predictions import agreements
@@ -54,6 +54,12 @@ def _with_labels(
     if embedded.predicted is None or not any(map(wanted.asks, PREDICTED)):
         return found, Chosen()
     chosen = thresholds(source, embedded, settings, split)
+    if chosen.lacking:
+        if settings.metrics:
+            asked = next(filter(wanted.asks, PREDICTED))
+            raise UsageError(f"--metrics {asked}: {chosen.lacking}")
+        remarks = (*chosen.remarks, f"no {' and '.join(PREDICTED)}: {chosen.lacking}")
+        return found, replace(chosen, remarks=remarks)
     right = agreements(embedded.gallery, embedded.predicted, chosen.of)
     return replace(found, values=found.values | right), chosen
 

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Float64, Int
 
 from trope.evaluation.gallery import Gallery, Side
-from trope.metrics.predictions import chosen, macro_parts, micro_parts
+from trope.metrics.predictions import chosen, highest, macro_parts, micro_parts
 
 Scores: TypeAlias = Float[np.ndarray, "_items labels"]
 Values: TypeAlias = Float64[np.ndarray, " _items"]
@@ -42,9 +42,7 @@ class Predicted:
     def guessed(self, side: Side, threshold: float | None) -> Bool[np.ndarray, "_items labels"]:
         """The labels that are predicted; without a threshold, the one with the highest score."""
         scores = self.of(side)
-        if threshold is not None:
-            return chosen(scores, threshold)
-        return np.asarray(np.arange(len(self.names)) == scores.argmax(axis=1)[:, None])
+        return highest(scores) if threshold is None else chosen(scores, threshold)
 
 
 def agreements(

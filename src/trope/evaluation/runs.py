@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -46,6 +46,7 @@ class RunSource:
 
     checkpoint: Checkpoint
     given: Pairs
+    threshold: ClassVar[None] = None  # scores of some heads are scaled: one half says nothing
     _kept: dict[str, Embedded] = field(default_factory=dict, repr=False)  # by split
 
     @cached_property
@@ -75,9 +76,12 @@ class RunSource:
             self._kept[split] = self._encoded(split)
         return self._kept[split]
 
-    def _encoded(self, split: str) -> Embedded:
+    def _encoded(self, split: str, most: int | None = None) -> Embedded:
+        """With `most`, at most so many pictures, all of them with labels."""
         given = fed(self.checkpoint.plan, self.pairs, split)
         found = gallery(self.pairs, given.rows, split)
+        if most is not None and found.labels is not None:
+            found = found.take(_sample(np.flatnonzero(np.diff(found.labels.indptr)), most))
         model = self.checkpoint.model
         image, text = given.encoded(model, found.images, found.texts)
         found = found if self.has_space else replace(found, words=())
@@ -112,6 +116,13 @@ class RunSource:
         except DataError:
             return None
         return found if len(found.gallery.images) > 1 else None
+
+    def training(self) -> Embedded | None:
+        """Training pictures with labels, a sample of them where there are very many."""
+        try:
+            return self._encoded("train", LARGEST_BANK)
+        except DataError:
+            return None
 
     def space(self, asked: str) -> str:
         """The space that is named, or that of the run's neighbors."""

@@ -101,8 +101,9 @@ def refuse_impossible(
     words: bool,
     predictions: bool,
     truth: Iterable[str] = (),
+    unlabeled: str = "",
 ) -> None:
-    """Say what the data lacks for something that was asked for."""
+    """Say what the data lacks for what was asked for; `unlabeled`: why there are no labels."""
     named = {name.partition("=")[0] for name in truth}
     for name in sorted(name for name in wanted.names if name.startswith(JUDGED)):
         if (judged := name.partition("/")[0]) not in named:
@@ -111,7 +112,7 @@ def refuse_impossible(
         if wanted.asks(family) and not labels:
             unnamed = "needs labels to compare with; name the data with --data"
             lacking = "the data has no labels" if words else unnamed
-            raise UsageError(f"--metrics {family}: {lacking}")
+            raise UsageError(f"--metrics {family}: {unlabeled or lacking}")
     for family in PREDICTED:
         if wanted.asks(family) and not predictions:
             raise UsageError(f"--metrics {family}: needs predicted labels, and there are none")

@@ -1,4 +1,7 @@
-"""From which score on a label counts as predicted: chosen on validation, not on what is tested."""
+"""From which score on a label counts as predicted: chosen on validation, not on what is tested.
+
+Where validation has no labels, on training pictures; a threshold is one number for all labels.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +13,27 @@ from trope.evaluation.embedded import Embedded, Source
 from trope.evaluation.gallery import Side
 from trope.evaluation.predictions import Thresholds, truth_of
 from trope.evaluation.settings import EvaluationSettings
-from trope.metrics.predictions import THRESHOLD, best_threshold
+from trope.metrics.predictions import best_threshold
 from trope.wording import counted
 
 SIDES: tuple[Side, ...] = ("image", "text")
+LACKING = (
+    "neither val nor train has labels to choose by which scores are predicted; "
+    "name one with --set threshold=0.4"
+)
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """The threshold of each modality, None for the highest score; which hold, and remarks."""
+    """The threshold of each modality, None for the highest score; which hold, and remarks.
+
+    `lacking` says why there is none at all.
+    """
 
     of: Thresholds = field(default_factory=dict)
     told: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    lacking: str = ""
 
 
 def thresholds(
@@ -36,15 +47,27 @@ def thresholds(
     if embedded.predicted.single:
         told = "labels: the one with the highest score is predicted"
         return Chosen(dict.fromkeys(SIDES), (told,), remarks)
-    val = embedded if split == "val" else source.validation()
-    if val is None or val.predicted is None or val.gallery.labels is None:
-        told = f"labels: a score of at least {THRESHOLD} is predicted"
-        return Chosen(dict.fromkeys(SIDES, THRESHOLD), (told,), remarks)
-    of = {side: _best(val, side) for side in SIDES}
+    if source.threshold is not None:
+        told = f"labels: a score of at least {source.threshold} is predicted"
+        return Chosen(dict.fromkeys(SIDES, source.threshold), (told,), remarks)
+    name, known = _labeled(source, embedded, split)
+    if known is None:
+        return Chosen(remarks=remarks, lacking=LACKING)
+    of = {side: _best(known, side) for side in SIDES}
     told = "labels: at least " + ", ".join(f"{value:.3g} of {side}s" for side, value in of.items())
-    if split == "val":
+    if split == name:
         remarks += ("labels: the thresholds were chosen on this split itself; F1 is too high",)
-    return Chosen(of, (f"{told} is predicted, the best on val",), remarks)
+    why = "" if name == "val" else ", as val has no labels"
+    return Chosen(of, (f"{told} is predicted, the best on {name}{why}",), remarks)
+
+
+def _labeled(source: Source, embedded: Embedded, split: str) -> tuple[str, Embedded | None]:
+    """The first of val and train that has labels, and its name."""
+    for name, vectors in (("val", source.validation), ("train", source.training)):
+        found = embedded if split == name else vectors()
+        if found is not None and found.predicted is not None and found.gallery.labels is not None:
+            return name, found
+    return "", None
 
 
 def unknown_labels(embedded: Embedded, split: str) -> tuple[str, ...]:

@@ -77,3 +77,8 @@ def chosen(scores: Float[np.ndarray, "items labels"], threshold: float) -> Truth
     if not np.isfinite(threshold):
         raise UsageError(f"threshold: a number, found {threshold}")
     return np.asarray(scores >= threshold)
+
+
+def highest(scores: Float[np.ndarray, "items labels"]) -> Truth:
+    """The label with the highest score alone, of items that have one each."""
+    return np.asarray(np.arange(scores.shape[1]) == scores.argmax(axis=1)[:, None])
