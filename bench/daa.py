@@ -79,7 +79,7 @@ def _ranks(n: int, temperature: float) -> dict[str, Any]:
     relevance = relevance * (relevance > 0.5)
     settings = DAASettings(1.0, temperature)
     ours: Step = lambda values: one_way(values, relevance, settings).mean()  # noqa: E731
-    theirs: Step = lambda values: cube(values, relevance, temperature)  # noqa: E731
+    theirs: Step = lambda values: cube(values, relevance, settings)  # noqa: E731
     row: dict[str, Any] = {"batch": n, "temperature": temperature, "cube_mb": 4e-6 * n**3}
     with one_core_each():
         row["memory_mb"] = peak_mb(scores, ours)
@@ -95,10 +95,11 @@ def _ranks(n: int, temperature: float) -> dict[str, Any]:
     return row
 
 
-def cube(scores: Tensor, relevance: Tensor, temperature: float) -> Tensor:
+def cube(scores: Tensor, relevance: Tensor, settings: DAASettings) -> Tensor:
     """The formula as it is written."""
     found = []
-    for values in (scores, relevance):
+    sides = (scores, settings.temperature), (relevance, settings.relevance_temperature)
+    for values, temperature in sides:
         above = torch.sigmoid((values[:, None, :] - values[:, :, None]) / temperature)
         found.append(0.5 + above.sum(dim=2))  # its own half is among them
     return 1 - (torch.minimum(*found) / torch.maximum(*found)).mean()

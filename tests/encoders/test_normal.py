@@ -14,7 +14,7 @@ from trope.encoders.normal import Normal
 from trope.encoders.reranking import candidates, rerank
 from trope.encoders.scorers import build_scorer
 from trope.encoders.scorers.matching import SMALLEST_SCALE, Match, Matching
-from trope.matching import sampled_odds, samples
+from trope.matching import expected_distances, sampled_odds, samples
 from trope.maths import normalize
 from trope.views import Encoded
 
@@ -69,12 +69,15 @@ def test_the_mean_is_the_single_point_of_pie_net() -> None:
     assert found.points is found.residuals is None
 
 
-def test_an_item_without_content_is_nowhere_and_spread_out() -> None:
+def test_an_item_without_content_is_nowhere_and_spread_as_all_are_at_first() -> None:
+    """With a spread of one it would lie √d from everything, and be most of a batch's loss."""
     found = Normal(WHOLE, PART, HeadSettings(SIZE), -4.0)(content(empty=1))
     assert found.log_sigma is not None
     assert not found.mean[1].any()
-    assert not found.log_sigma[1].any()
-    assert found.log_sigma[[0, 2]].mean() < -1
+    assert (found.log_sigma[1] == -4).all()
+    assert (found.log_sigma[[0, 2]] != -4).any()
+    apart = expected_distances(Encoded(found.mean[:1], log_sigma=found.log_sigma[1:2]), found)
+    assert float(apart[0, 1].detach()) == pytest.approx(1 + 2 * SIZE * math.exp(-8), rel=1e-5)
 
 
 def items(n: int, seed: int, size: int = 8, log_sigma: float = -1.5) -> Encoded:

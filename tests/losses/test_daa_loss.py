@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,22 +32,26 @@ def sigmoid(value: float) -> float:
     return 1 / (1 + math.exp(-clamped))
 
 
-def soft_rank(values: list[list[float]], i: int, j: int, settings: DAASettings) -> float:
+def soft_rank(values: list[list[float]], i: int, j: int, temperature: float, legacy: bool) -> float:
     """Of item (i, j) in its row; as released, among the values of column i."""
     n = len(values)
-    others = [values[k][i] if settings.legacy_broadcast else values[i][k] for k in range(n)]
-    gaps = [(others[k] - values[i][j]) / settings.temperature for k in range(n) if k != j]
+    others = [values[k][i] if legacy else values[i][k] for k in range(n)]
+    gaps = [(others[k] - values[i][j]) / temperature for k in range(n) if k != j]
     return 1 + sum(map(sigmoid, gaps))
 
 
 def by_loops(scores: Tensor, relevance: Tensor, settings: DAASettings) -> list[float]:
     n, found = len(scores), [0.0] * len(scores)
     for left, right in ((scores, relevance), (scores.T, relevance.T)):
-        s, m = left.tolist(), right.tolist()
+        sides = [
+            (left.tolist(), settings.temperature),
+            (right.tolist(), settings.relevance_temperature),
+        ]
         for i in range(n):
             ratios = []
             for j in range(n):
-                ranks = [soft_rank(values, i, j, settings) for values in (s, m)]
+                legacy = settings.legacy_broadcast
+                ranks = [soft_rank(values, i, j, t, legacy) for values, t in sides]
                 ratios.append(min(ranks) / max(ranks))
             found[i] += settings.weight * (1 - sum(ratios) / n)
     return found
@@ -63,10 +68,13 @@ def drawn(n: int, seed: int) -> tuple[Tensor, Tensor]:
     n=st.integers(1, 6),
     seed=st.integers(0, 2**31),
     temperature=st.sampled_from([0.001, 0.01, 0.3]),
+    other=st.sampled_from([1e-6, 0.001, 0.3]),
     legacy=st.booleans(),
 )
-def test_the_formula_in_loops(n: int, seed: int, temperature: float, legacy: bool) -> None:
-    settings = DAASettings(2.0, temperature, legacy_broadcast=legacy)
+def test_the_formula_in_loops(
+    n: int, seed: int, temperature: float, other: float, legacy: bool
+) -> None:
+    settings = DAASettings(2.0, temperature, other, legacy_broadcast=legacy)
     scores, relevance = drawn(n, seed)
     expected = torch.tensor(by_loops(scores, relevance, settings), dtype=torch.float64)
     torch.testing.assert_close(daa(scores, relevance, settings), expected, rtol=1e-9, atol=1e-9)
@@ -93,13 +101,26 @@ def test_what_is_ordered_as_captions_say_costs_nothing() -> None:
     random = torch.Generator().manual_seed(0)
     relevance = torch.rand(40, 40, generator=random, dtype=torch.float64)
     settings = DAASettings(1.0, 1e-4)
-    assert float(daa(relevance, relevance, settings).max()) == 0
+    same = replace(settings, relevance_temperature=1e-4)
+    assert float(daa(relevance, relevance, same).max()) == 0
+    assert float(daa(relevance, relevance, settings).max()) < 0.02
     alike = daa(3 * relevance - 1, relevance, settings)  # the same order, other numbers
     shuffled = daa(relevance[torch.randperm(40, generator=random)], relevance, settings)
     reversed_order = daa(-relevance, relevance, settings)
     assert float(alike.max()) < 0.01
     assert float(shuffled.mean()) == pytest.approx(1.0, abs=0.1)  # half a point of ASP, both ways
     assert float(reversed_order.mean()) > float(shuffled.mean())
+
+
+def test_small_differences_of_relevance_count() -> None:
+    """Most of CIDEr's values for other images' captions are below the usual temperature."""
+    random = torch.Generator().manual_seed(0)
+    relevance = 1e-3 * torch.rand(40, 40, generator=random, dtype=torch.float64)
+    relevance += torch.eye(40, dtype=torch.float64)
+    ordered = relevance.argsort(dim=1).argsort(dim=1).double()  # far apart, in the right order
+    ours, released = DAASettings(1.0), DAASettings(1.0, relevance_temperature=0.001)
+    assert float(one_way(ordered, relevance, ours).max()) < 0.02
+    assert float(one_way(ordered, relevance, released).min()) > 0.1
 
 
 def test_exchanging_two_texts_that_stand_right_costs_more() -> None:
@@ -144,7 +165,7 @@ def test_it_is_added_to_any_loss_pair_by_pair(base: Any) -> None:
 
 
 def test_it_takes_the_scores_of_a_model_that_compares_itself() -> None:
-    view, settings = with_relevance(4), DAASettings()
+    view, settings = with_relevance(4), DAASettings(relevance_temperature=0.001)
     assert view.relevance is not None
     own = View(view.image, view.text, view.same, scores=view.relevance, relevance=view.relevance)
     assert not daa(scores_of(own), view.relevance, settings).any()

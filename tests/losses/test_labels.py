@@ -14,7 +14,7 @@ from torch import Tensor
 
 from trope import config
 from trope.errors import UsageError
-from trope.losses import LOSSES, Loss
+from trope.losses import DAA, LOSSES, DAASettings, Loss
 from trope.losses.consistency import consistency
 from trope.losses.dscmr import DSCMR
 from trope.losses.labels import Labels, entropy, product
@@ -182,6 +182,17 @@ def test_a_pair_without_labels_is_not_judged_by_them(name: str) -> None:
     assert torch.equal(loss(view)[none], loss(replace(view, image=other))[none])
     empty = replace(view, labels=torch.zeros_like(view.labels))
     assert loss(empty).isfinite().all()
+
+
+@pytest.mark.parametrize("make", [*CASES.values(), lambda: DSCMR(beta=0.0)])
+def test_a_loss_of_labels_alone_says_so(make: Callable[[], Loss]) -> None:
+    """What costs nothing without labels, whatever the model, cannot choose one."""
+    view, loss = batch(4), make()
+    items = [replace(one, masked=None) for one in (view.image, view.text)]
+    bare = View(*items, view.same, labels=torch.zeros(4, 4, dtype=torch.bool))
+    assert loss.of_labels == (not loss(bare).any())
+    for weight in (0.0, 0.2):
+        assert DAA(loss, DAASettings(weight=weight)).of_labels == (loss.of_labels and not weight)
 
 
 @every

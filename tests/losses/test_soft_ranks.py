@@ -154,3 +154,15 @@ def test_the_first_loses_most_when_another_rises() -> None:
     assert after[0, 1] < before[0, 1]
     assert after[0, 0] > before[0, 0]
     assert after[0, 2] == pytest.approx(float(before[0, 2]))
+
+
+@both
+def test_no_order_among_what_is_no_number(way: str) -> None:
+    """A row with NaN or infinity has no ranks; others keep theirs."""
+    values = torch.tensor([[0.1, math.nan, 0.3], [0.1, 0.2, 0.3]], dtype=torch.float64)
+    found = WAYS[way](values, 1e-4)
+    assert found[0].isnan().any()
+    torch.testing.assert_close(found[1], torch.tensor([3.0, 2.0, 1.0], dtype=torch.float64))
+    if way == "sorted":
+        values[0, 1] = -math.inf
+        assert WAYS[way](values, 1e-4)[0].isnan().all()

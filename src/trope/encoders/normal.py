@@ -19,7 +19,7 @@ from trope.views import Encoded
 
 
 class Normal(nn.Module):
-    """Mean and spread of an item; one without content is zero, with a spread of one."""
+    """Mean and spread of an item; one without content is zero, with the spread all start with."""
 
     def __init__(self, whole: int, part: int, settings: HeadSettings, start: float) -> None:
         super().__init__()
@@ -30,6 +30,7 @@ class Normal(nn.Module):
         self.gather = xavier(nn.Linear(part, settings.size, bias=False))
         self.map = xavier(nn.Linear(whole, settings.size))
         nn.init.constant_(self.map.bias, start)
+        self.start = start
 
     def forward(self, content: Content) -> Encoded:
         """The item's distribution."""
@@ -38,4 +39,4 @@ class Normal(nn.Module):
         weights = attention(self.look, self.weigh, content.parts, content.present)
         attended = (weights.transpose(1, 2) @ content.parts)[:, 0]
         log_sigma = self.gather(attended) + self.map(content.whole)
-        return Encoded(mean, log_sigma=there(log_sigma, content))
+        return Encoded(mean, log_sigma=there(log_sigma - self.start, content) + self.start)

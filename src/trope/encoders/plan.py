@@ -131,6 +131,11 @@ class Plan:
         _expect(self.image_size, size, "pictures")
         placed = boxed(table, pairs) if kind == "tokens" and self.head.predicts else None
         boxes = kind == "grid" or placed is not None
+        if self.boxes and not boxes:
+            raise DataError(
+                f"{pairs.root}: has no features/image_boxes.npy, and the model was trained to see "
+                "where regions of pictures are"
+            )
         several = kind != "pooled"
         found: Inputs = stored(table) if placed is None else placed
         return Pictures(found, table.rows, size, table.failed, table.remarks, several, boxes)
@@ -162,6 +167,11 @@ class Plan:
             raise DataError(
                 f"{pairs.source}: no row of split 'train' has labels, which head.kind="
                 f"{self.head.kind} learns to predict; give rows a column 'labels'"
+            )
+        if len(labels) < 2:
+            raise DataError(
+                f"{pairs.source}: split 'train' has but one label, '{labels[0]}': what all pairs "
+                "have in common cannot be learned; training needs two different labels"
             )
         return replace(self, labels=labels)
 

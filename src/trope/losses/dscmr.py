@@ -40,6 +40,11 @@ class DSCMR(Loss):
         """The labels of pairs, and a model that predicts them by a linear map."""
         return frozenset({"labels", "logits", "length"})
 
+    @property
+    def of_labels(self) -> bool:
+        """Unless both vectors of a pair are to be near."""
+        return not self.beta
+
     def forward(self, view: View) -> Float[Tensor, " n"]:
         """The loss of each pair."""
         labels = part(view.labels, "labels")

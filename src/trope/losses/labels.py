@@ -44,6 +44,11 @@ class Labels(Loss):
         """The labels of pairs, and a model that predicts them."""
         return frozenset({"labels", "logits"})
 
+    @property
+    def of_labels(self) -> bool:
+        """It is: nothing is masked of what a trained model is asked."""
+        return True
+
     def forward(self, view: View) -> Float[Tensor, " n"]:
         """The loss of each pair."""
         labels = part(view.labels, "labels")

@@ -38,6 +38,11 @@ class Loss(nn.Module, ABC):
         """
         return frozenset()
 
+    @property
+    def of_labels(self) -> bool:
+        """Whether a pair without labels costs nothing, whatever a trained model says of it."""
+        return False
+
     @abstractmethod
     def forward(self, view: View) -> Float[Tensor, " n"]:
         """The loss of each pair."""

@@ -55,6 +55,7 @@ class _Sorted(torch.autograd.Function):
         ctx.temperature, ctx.limits = temperature, _limits(values)
         found = torch.empty_like(ordered, dtype=_kept(values))
         _rows(count, ctx.limits, ordered, found)
+        found[~ordered.isfinite().all(dim=1)] = torch.nan  # no order among what is no number
         ctx.save_for_backward(ordered, places)
         return torch.empty_like(found).scatter_(1, places, found).to(values.dtype)
 
