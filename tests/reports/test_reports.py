@@ -34,6 +34,13 @@ def test_a_name_has_one_color_in_all_panels() -> None:
     assert plots._colors([PANELS[0], swapped]) == {"one": "#0072b2", "two": "#d55e00"}
 
 
+@pytest.mark.parametrize(("middle", "whole"), [(2.0, True), (1.5, False)])
+def test_epochs_have_no_halves(middle: float, whole: bool) -> None:
+    panel = Panel("", "epoch", "", [Line("one", [1, middle, 3], [1, 2, 3])])
+    (axes,) = plots._figure([panel], 1).axes
+    assert all(float(tick).is_integer() for tick in axes.get_xticks()) is whole
+
+
 def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plots, "find_spec", lambda _: None)
     with pytest.raises(MissingExtra, match=r"pip install 'trope\[plots\]'"):

@@ -65,11 +65,13 @@ def _claimed(
 def _claim(out: Path, name: str, settings: Mapping[str, Any], usual: Mapping[str, Any]) -> None:
     """Never write into a folder of other things, nor over another experiment or other settings.
 
-    A setting that was not known when the folder was begun had its usual value.
+    Parts alone, copied from another experiment, are taken as one's own: their names say what they
+    hold. A setting that was not known when the folder was begun had its usual value.
     """
     marker = out / STARTED
     if not marker.is_file():
-        refuse_existing(out)
+        if not (out / PARTS).is_dir() or len(list(out.iterdir())) > 1:
+            refuse_existing(out)
         write_json(marker, {"experiment": name, "settings": settings})
     try:
         begun = orjson.loads(marker.read_bytes())

@@ -139,8 +139,14 @@ def _fill(axes: Any, panel: Panel, colors: dict[str, str]) -> None:
     axes.set(title=panel.title, xlabel=panel.x, ylabel=panel.y, xscale=panel.scale)
     if panel.estimates:
         axes.locator_params(axis="x", nbins=4)  # long numbers would touch each other
+    elif panel.scale == "linear" and all(float(x).is_integer() for x in _along(panel)):
+        axes.locator_params(axis="x", integer=True)  # there is no epoch 1.5
     axes.tick_params(length=0)
     axes.grid(visible=False, which="minor")
+
+
+def _along(panel: Panel) -> Iterator[float]:
+    return (x for line in panel.lines for x in line.x)
 
 
 def _list(axes: Any, estimates: Sequence[Estimate]) -> None:

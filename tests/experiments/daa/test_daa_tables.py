@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,7 @@ def made(home: Path, name: str, *more: str) -> tuple[dict[str, Any], Findings]:
 
 @pytest.fixture(scope="module")
 def measures(home: Path) -> tuple[dict[str, Any], Findings]:
-    return made(home, "daa", 'relevance=["cider", "bleu"]')
+    return made(home, "daa", 'relevance=["cider-daa", "bleu", "cider"]')
 
 
 @pytest.fixture(scope="module")
@@ -78,14 +79,15 @@ def test_every_row_has_its_figures(measures: tuple[dict[str, Any], Findings]) ->
     assert (document["train_rows"], document["train_texts"]) == (64, 192)
     assert (document["images"], document["texts"], document["seeds"]) == (24, 72, 2)
     found = document["models"]["vse"]
-    assert list(found["rows"]) == ["base", "cider", "bleu"]
+    assert list(found["rows"]) == ["base", "cider-daa", "bleu", "cider"]
     for known in found["rows"].values():
         for way in ("image_to_text", "text_to_image"):
             assert list(known[way]) == [RECALL, *ASPS]
             assert all(0 <= known[way][metric]["value"] <= 1 for metric in known[way])
-    gained = found["gains"]["cider"]["image_to_text"]["asp/cider"]["difference"]
+    gained = found["gains"]["cider-daa"]["image_to_text"]["asp/cider-daa"]["difference"]
     rows = [
-        found["rows"][kind]["image_to_text"]["asp/cider"]["value"] for kind in ("cider", "base")
+        found["rows"][kind]["image_to_text"]["asp/cider-daa"]["value"]
+        for kind in ("cider-daa", "base")
     ]
     assert gained == pytest.approx(rows[0] - rows[1])
     assert 0 <= document["low"]["cider-daa"] <= 1
@@ -118,11 +120,11 @@ def test_shares_have_gains_and_slopes(ratios: tuple[dict[str, Any], Findings]) -
         assert len(known["runs"]) == 2
 
 
-def test_a_run_is_taken_up_and_seeds_are_added(
+def test_what_is_finished_is_not_trained_again(
     home: Path, measures: tuple[dict[str, Any], Findings]
 ) -> None:
     before = {path: path.stat().st_mtime_ns for path in (home / "daa" / "parts").iterdir()}
-    again, _ = made(home, "daa", 'relevance=["cider", "bleu"]', "finished=true")
+    again, _ = made(home, "daa", 'relevance=["cider-daa", "bleu", "cider"]', "finished=true")
     assert again["models"] == measures[0]["models"]
     assert before == {path: path.stat().st_mtime_ns for path in (home / "daa" / "parts").iterdir()}
 
@@ -135,6 +137,34 @@ def test_a_variant_takes_its_share_of_training_alone(home: Path) -> None:
     for split in ("val", "test"):
         assert taken.in_split(split).ids == pairs.in_split(split).ids
     assert Variant("all", "vse-daa").taken(pairs) is pairs
+    asked = Variant("asked", "vse-daa", asked=7).taken(pairs)
+    assert set(asked.in_split("test").ids) < set(pairs.in_split("test").ids)
+    assert len(asked.in_split("test").ids) == 7
+    assert asked.in_split("train").ids == pairs.in_split("train").ids
+
+
+@pytest.mark.usefixtures("measures", "ratios")
+def test_table_2_takes_the_runs_of_table_1_on_all_data(home: Path) -> None:
+    """Parts are named by what they hold: those of one table may be copied to the other."""
+    kept = {path.name for path in (home / "daa" / "parts").iterdir()}
+    found = {path.name for path in (home / "data-ratio" / "parts").iterdir()}
+    whole = {name for name in found if "0.34" not in name}
+    assert len(whole) == 4
+    assert whole <= kept
+
+
+def test_copied_parts_are_not_trained_again(
+    home: Path, measures: tuple[dict[str, Any], Findings]
+) -> None:
+    shutil.copytree(home / "daa" / "parts", home / "copied" / "parts")
+    sets = [*FEW, 'relevance=["cider-daa", "bleu", "cider"]', "finished=true"]
+    found = run("daa", home / "pairs", home / "copied", sets=sets)
+    assert found.results["models"] == measures[0]["models"]
+    (home / "other" / "parts").mkdir(parents=True)
+    (home / "other" / "letter.txt").write_text("mine")
+    with pytest.raises(UsageError, match="other"):
+        run("daa", home / "pairs", home / "other", sets=FEW)
+    assert sorted(path.name for path in (home / "other").iterdir()) == ["letter.txt", "parts"]
 
 
 def test_slopes_by_hand() -> None:
@@ -147,12 +177,12 @@ def test_slopes_by_hand() -> None:
 
 
 def test_the_paper_s_figures_say_what_its_text_says() -> None:
-    assert gain_1("cider", 0, 0) == pytest.approx(0.8)
+    assert gain_1("cider-daa", 0, 0) == pytest.approx(0.8)
     assert gain_2(0.4, 0) == pytest.approx(3.5)
     assert gain_2(0.4, 1) == pytest.approx(12.9)
     assert gain_2(1.0, 1) == pytest.approx(14.6)
     assert gain_2(0.2, 0) is None
-    assert gain_1("mean", 0, 0) is None
+    assert gain_1("cider", 0, 0) is None
     assert all(len(side) == 5 for sides in TABLE_1.values() for side in sides)
     recall, asp, *others = published_slopes()
     assert recall < 0 < asp

@@ -11,12 +11,16 @@ from trope.errors import TropeError
 from trope.experiments.runs.pool import SURROUNDINGS, shared_out
 
 
-def threads(job: int) -> tuple[int, int, str | None]:
-    return job, torch.get_num_threads(), os.environ.get("OMP_NUM_THREADS")
+def threads(job: int) -> tuple[int, int]:
+    return job, torch.get_num_threads()
 
 
-def surroundings(job: int) -> dict[str, str | None]:
+def surroundings() -> dict[str, str | None]:
     return {name: os.environ.get(name) for name in SURROUNDINGS}
+
+
+def started(job: int) -> tuple[int, int, dict[str, str | None]]:
+    return *threads(job), surroundings()
 
 
 def fall(job: int) -> int:
@@ -27,22 +31,19 @@ def fall(job: int) -> int:
 
 def test_one_worker_works_here_with_one_thread() -> None:
     before = torch.get_num_threads()
-    assert [found[:2] for _, found in shared_out(threads, [1, 2], 1)] == [(1, 1), (2, 1)]
+    assert [found for _, found in shared_out(threads, [1, 2], 1)] == [(1, 1), (2, 1)]
     assert torch.get_num_threads() == before
 
 
-def test_others_have_one_thread_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_others_begin_with_one_thread_and_what_libraries_read_and_it_is_gone_after(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
-    answers = dict(shared_out(threads, [1, 2, 3], 2))
-    assert answers == {job: (job, 1, "1") for job in (1, 2, 3)}
-    assert os.environ["OMP_NUM_THREADS"] == "7"
-    assert "NUMBA_NUM_THREADS" not in os.environ
-
-
-def test_workers_begin_with_what_libraries_read_and_it_is_gone_after() -> None:
-    before = surroundings(0)
-    assert all(found == SURROUNDINGS for _, found in shared_out(surroundings, [1, 2], 2))
-    assert surroundings(0) == before
+    before = surroundings()
+    answers = dict(shared_out(started, [1, 2, 3], 2))
+    assert answers == {job: (job, 1, SURROUNDINGS) for job in (1, 2, 3)}
+    assert surroundings() == before
+    assert before["OMP_NUM_THREADS"] == "7"
 
 
 def test_a_worker_that_dies_is_told_with_what_it_may_have_been_doing() -> None:

@@ -13,6 +13,7 @@ from trope.experiments.consistency.page import WATCHED, page, panels, tables
 from trope.experiments.runs import Outcome, Variant, contrast, train_all
 from trope.experiments.runs.labels import figures
 from trope.experiments.runs.measure import LabelMeasure
+from trope.experiments.runs.room import refuse_small
 from trope.experiments.runs.summary import whole
 from trope.experiments.spec import Findings
 
@@ -25,6 +26,7 @@ def run(data: Path, parts: Path, settings: Consistency) -> Findings:
         for recipe in settings.recipes
         for name, eta in ((recipe, 0.0), (_with(recipe), settings.eta))
     ]
+    refuse_small(data, variants[0], settings.split, settings.cut)
     found = train_all(
         variants,
         settings.seeds,

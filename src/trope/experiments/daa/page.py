@@ -9,11 +9,21 @@ from typing import Any
 from trope.config import plain
 from trope.experiments.daa import Measures
 from trope.experiments.daa.figures import WAYS, percent, tables, told
-from trope.experiments.daa.measure import RECALL
+from trope.experiments.daa.measure import METRICS, RECALL, own
 from trope.experiments.daa.published import LOW, SETTING, gain_1
 from trope.experiments.runs.tables import command, gap, listed, made, points
 
 Results = Mapping[str, Any]
+
+SMALL = 0.05  # points, below which the paper's tables show none
+
+SMALL_SGR = (
+    "- SGR is a small one on cells of a frozen backbone (`trope recipes` has `sgr-paper` for the "
+    "paper's size): a model that finds less has other gains to make."
+)
+OTHER_MODELS = (
+    "- The paper's model is SGR, of another size: what it gains is not said by other models."
+)
 
 
 def page(results: Results) -> str:
@@ -24,7 +34,7 @@ def page(results: Results) -> str:
         **{key: value for key, value in results.items() if key not in ("settings", "low")},
         **shared(results),
         command=command("daa", results, plain(Measures())),
-        shows="\n".join(f"- {line}" for line in _lines(results)),
+        shows="\n".join(f"- {line}" for line in (*_summary(results), *_lines(results))),
         low_daa=percent(low["cider-daa"]),
         low_cider=percent(low["cider"]),
         low_without=percent(low["without itself"]),
@@ -42,21 +52,56 @@ def shared(results: Results) -> dict[str, str]:
         "folds": f"{settings['folds']:,}",
         "changes": listed(settings["sets"]),
         "published": SETTING,
+        "limits": SMALL_SGR if settings["models"] == ["sgr"] else OTHER_MODELS,
         "recipes": ", ".join(f"`{model}-daa`" for model in settings["models"]),
     }
+
+
+def _summary(results: Results) -> Iterator[str]:
+    """How many gains are above or below none, over all models, measures and directions."""
+    gained = [
+        (kind, gains[way])
+        for found in results["models"].values()
+        for kind, gains in found["gains"].items()
+        for way in WAYS
+    ]
+    both = {
+        "Recall@1": [known[RECALL] for _, known in gained],
+        "the ASP of its own measure": [known[own(kind)] for kind, known in gained],
+    }
+    for name, known in both.items():
+        above = sum(one["low"] is not None and one["low"] > 0 for one in known)
+        below = sum(one["high"] is not None and one["high"] < 0 for one in known)
+        yield (
+            f"**On {name}** DAA gains in {above} of {len(known)} cases, loses in {below}, and in "
+            f"{len(known) - above - below} the interval has both."
+        )
 
 
 def _lines(results: Results) -> Iterator[str]:
     """For each model and measure: the gain on Recall@1 and on its own ASP, beside the paper's."""
     for model, found in results["models"].items():
         for kind, gains in found["gains"].items():
-            own = f"asp/{kind}"
             for side, (way, words) in enumerate(WAYS.items()):
-                recall, asp = gains[way][RECALL], gains[way][own]
-                place = ["recall@1", "asp/cider", "asp/bleu", "asp/rouge", "asp/mean"].index(own)
-                paper = [gain_1(kind, side, 0), gain_1(kind, side, place)]
-                beside = "" if None in paper else f" (paper: {paper[0]:+.1f} and {paper[1]:+.1f})"
-                yield (
-                    f"`{model}` {told(kind)}, {words}: R@1 {gap(recall)}, "
-                    f"{recall['verdict']}; its own ASP {gap(asp)}, {asp['verdict']}{beside}."
-                )
+                known = gains[way]
+                said = [
+                    f"{name} {gap(known[metric])}{_beside(known[metric], kind, side, metric)}"
+                    for name, metric in (("R@1", RECALL), ("its own ASP", own(kind)))
+                ]
+                yield f"`{model}` {told(kind)}, {words}: {'; '.join(said)}."
+
+
+def _beside(gain: Results, kind: str, side: int, metric: str) -> str:
+    """The paper's gain, and whether ours points the same way."""
+    paper = gain_1(kind, side, list(METRICS).index(metric))
+    return "" if paper is None else f", the paper {paper:+.1f}: {way_of(gain, paper)}"
+
+
+def way_of(known: Results, paper: float) -> str:
+    """Whether a difference points the way the paper's does, as far as that can be told."""
+    if abs(paper) < SMALL:
+        return "no difference there"
+    alike = known["difference"] * paper > 0
+    if known["low"] is None or known["low"] <= 0 <= known["high"]:
+        return f"{'the same' if alike else 'the other'} way, but not told from none"
+    return "the same way" if alike else "the other way"

@@ -9,14 +9,14 @@ import numpy as np
 
 from trope.experiments.daa.figures import WAYS, percent
 from trope.experiments.daa.measure import RECALL
-from trope.experiments.daa.published import SETTING, TABLE_2, gain_2
+from trope.experiments.daa.published import SETTING, TABLE_2, gain_2, shared_ratios
 from trope.experiments.runs.tables import NONE, gap
 from trope.reports.plots import Line, Panel
 from trope.reports.tables import Table
 
 Results = Mapping[str, Any]
 
-ASP = "asp/cider"
+ASP = "asp/cider-daa"
 COLUMNS = ["i2t R@1", "i2t ASP", "t2i R@1", "t2i ASP"]
 CELLS = [(way, metric) for way in WAYS for metric in (RECALL, ASP)]
 
@@ -41,8 +41,8 @@ def panels(results: Results) -> tuple[Panel, ...]:
 
 
 def published_slopes() -> list[float]:
-    """Of the paper's gains, in points from no data to all of it, where its base converged."""
-    ratios = [ratio for ratio in TABLE_2 if gain_2(ratio, 0) is not None]
+    """Of the paper's gains, in points for a whole data set more, where its base converged."""
+    ratios = shared_ratios()
     each = [[gain_2(ratio, column) or 0.0 for ratio in ratios] for column in range(len(CELLS))]
     return [float(np.polyfit(ratios, gained, 1)[0]) for gained in each]
 
@@ -70,11 +70,17 @@ def _gains(model: str, found: Results) -> Table:
 
 
 def _slopes(model: str, found: Results) -> Table:
+    low, high = shared_ratios()[0], shared_ratios()[-1]
+    kinds = {"slopes": "all shares", "shared_slopes": f"{_share(str(low))} to {_share(str(high))}"}
     rows = [
-        [model, *(gap(found["slopes"][way][metric]) for way, metric in CELLS)],
-        ["paper (SGR)", *(f"{one:+.1f}" for one in published_slopes())],
+        [f"{model}, {name}", *(gap(found[kind][way][metric]) for way, metric in CELLS)]
+        for kind, name in kinds.items()
+        if found[kind]
     ]
-    return Table(f"{model}: how the gain changes from no data to all", ["", *COLUMNS], rows)
+    rows.append(
+        [f"paper (SGR), {kinds['shared_slopes']}", *map("{:+.1f}".format, published_slopes())]
+    )
+    return Table(f"{model}: how the gain changes for a data set more", ["", *COLUMNS], rows)
 
 
 def _published() -> Table:

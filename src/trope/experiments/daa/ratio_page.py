@@ -10,7 +10,7 @@ from trope.config import plain
 from trope.experiments.daa import Ratios
 from trope.experiments.daa.figures import WAYS
 from trope.experiments.daa.measure import RECALL
-from trope.experiments.daa.page import shared
+from trope.experiments.daa.page import shared, way_of
 from trope.experiments.daa.ratio_figures import ASP, published_slopes, tables
 from trope.experiments.runs.tables import command, gap
 
@@ -35,17 +35,12 @@ def _lines(results: Results) -> Iterator[str]:
     for model, found in results["models"].items():
         for way, words in WAYS.items():
             for metric, name in ((RECALL, "R@1"), (ASP, "ASP")):
-                known, theirs = found["slopes"][way][metric], next(paper)
+                theirs = next(paper)
+                known = found["shared_slopes"] or found["slopes"]
+                where = "over the paper's shares" if found["shared_slopes"] else "over all shares"
+                change = known[way][metric]
                 yield (
-                    f"`{model}`, {words}: the gain on {name} changes by {gap(known)} points from "
-                    f"no data to all of it, the paper's by {theirs:+.1f}: "
-                    f"{_verdict(known, theirs)}."
+                    f"`{model}`, {words}: the gain on {name} changes by {gap(change)} points for a "
+                    f"whole data set more, {where}; the paper's by {theirs:+.1f}: "
+                    f"{way_of(change, theirs)}."
                 )
-
-
-def _verdict(known: Results, paper: float) -> str:
-    """Whether a slope points the way the paper's does, as far as that can be told."""
-    alike = known["difference"] * paper > 0
-    if known["low"] is None or known["low"] <= 0 <= known["high"]:
-        return f"{'the same' if alike else 'the other'} way, but not told from none"
-    return "the same way" if alike else "the other way"

@@ -11,6 +11,7 @@ from scipy import stats
 
 from trope.experiments.daa import Ratios
 from trope.experiments.daa.measure import DIRECTIONS, RECALL, figures, gains, named
+from trope.experiments.daa.published import shared_ratios
 from trope.experiments.daa.ratio_figures import panels, tables
 from trope.experiments.daa.ratio_page import page
 from trope.experiments.daa.study import BASE, described, trained, variant
@@ -18,8 +19,9 @@ from trope.experiments.runs import Outcome, Series
 from trope.experiments.runs.summary import table
 from trope.experiments.spec import Findings
 
-ASP = ("asp/cider",)
-DAA = "cider"
+ASP = ("asp/cider-daa",)
+DAA = "cider-daa"
+Runs = dict[float, list[Sequence[Outcome]]]  # by ratio: without DAA, with it
 
 
 def run(data: Path, parts: Path, settings: Ratios) -> Findings:
@@ -30,7 +32,7 @@ def run(data: Path, parts: Path, settings: Ratios) -> Findings:
         for ratio in settings.ratios
         for kind in (BASE, DAA)
     ]
-    found = trained(variants, settings, data, parts, ASP)
+    found = trained(variants, settings, data, parts)  # as Table 1: runs on all data are the same
     models = {model: _model(found, model, settings) for model in settings.models}
     results = described(data, found, settings) | {"models": models}
     return Findings(results, tables(results), panels(results), page)
@@ -41,6 +43,7 @@ def _model(found: Series, model: str, settings: Ratios) -> dict[str, Any]:
         ratio: [found[variant(model, settings, kind, ratio).name] for kind in (BASE, DAA)]
         for ratio in settings.ratios
     }
+    shared = {ratio: runs[ratio] for ratio in runs if ratio in shared_ratios()}
     return {
         "ratios": {
             f"{ratio:g}": {
@@ -50,15 +53,20 @@ def _model(found: Series, model: str, settings: Ratios) -> dict[str, Any]:
             }
             for ratio, (base, better) in runs.items()
         },
-        "slopes": {
-            way: {metric: _slope(runs, named(way, metric)) for metric in (RECALL, *ASP)}
-            for way in DIRECTIONS
-        },
+        "slopes": _slopes(runs),
+        "shared_slopes": _slopes(shared) if len(shared) > 1 else {},
     }
 
 
-def _slope(runs: dict[float, list[Sequence[Outcome]]], side: str) -> dict[str, Any]:
-    """How much a gain grows from no data to all of it, by a line through each seed's gains."""
+def _slopes(runs: Runs) -> dict[str, Any]:
+    return {
+        way: {metric: _slope(runs, named(way, metric)) for metric in (RECALL, *ASP)}
+        for way in DIRECTIONS
+    }
+
+
+def _slope(runs: Runs, side: str) -> dict[str, Any]:
+    """How much a gain grows with a whole data set more, by a line through each seed's gains."""
     each = [
         [after - before for before, after in zip(*map(_values(side), sides), strict=True)]
         for sides in runs.values()

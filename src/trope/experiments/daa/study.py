@@ -38,19 +38,18 @@ def variant(model: str, settings: Ranking, kind: str, share: float = 1.0) -> Var
     change = "daa=none" if kind == BASE else f"daa.relevance={kind}"
     name = f"{model}, {kind}" + ("" if share == 1 else f", {share:g}")
     sets = (*settings.sets, change)
-    return Variant(name, f"{model}-daa", sets, rows=settings.rows, share=share)
+    rows, asked = settings.rows, settings.asked
+    return Variant(name, f"{model}-daa", sets, rows=rows, share=share, asked=asked)
 
 
-def trained(
-    variants: list[Variant], settings: Ranking, data: Path, parts: Path, asp: tuple[str, ...] = ()
-) -> Series:
+def trained(variants: list[Variant], settings: Ranking, data: Path, parts: Path) -> Series:
     """All runs, measured on the test split."""
     return train_all(
         variants,
         settings.seeds,
         data,
         parts,
-        measure=Semantic(settings.folds, asp or tuple(ASPS)),
+        measure=Semantic(settings.folds),
         workers=settings.workers,
         finished=settings.finished,
     )

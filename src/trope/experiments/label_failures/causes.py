@@ -2,12 +2,14 @@
 
 Right is what shares a label with the query. The paper tells two causes of wrong results apart:
 super-class confusion, where a wrong item has a label of the same super-class as one of the query's,
-and semantic confusion, which is the rest.
+and semantic confusion, which is the rest. Of pictures without labels and their texts nobody knows
+what is right: they neither ask nor are found.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -27,22 +29,21 @@ BLOCK = 512  # queries looked at together
 class Found:
     """The first items for each query of one side; which are right, which of the same super-class.
 
-    `known` are the queries that have labels. `likely` is how often, of all items that are wrong for
-    a query, one is of the same super-class: what chance alone gives.
+    `likely` is how often, of all items that are wrong for a query, one is of the same super-class:
+    what chance alone gives; None where no item is wrong for any query.
     """
 
     items: Int[np.ndarray, "queries k"]
     right: Bool[np.ndarray, "queries k"]
     alike: Bool[np.ndarray, "queries k"]
-    known: Bool[np.ndarray, " queries"]
-    likely: float
+    likely: float | None
 
     def shares(self) -> dict[str, Any]:
         """How many results are wrong, and how many of those by super-class confusion."""
-        wrong = ~self.right[self.known]
-        count, super_class = int(wrong.sum()), int((wrong & self.alike[self.known]).sum())
+        wrong = ~self.right
+        count, super_class = int(wrong.sum()), int((wrong & self.alike).sum())
         return {
-            "queries": int(self.known.sum()),
+            "queries": len(wrong),
             "results": int(wrong.size),
             "wrong": count,
             "super_class": super_class,
@@ -51,8 +52,14 @@ class Found:
         }
 
 
+def labeled(embedded: Embedded) -> Embedded:
+    """The pictures that have labels, and their texts."""
+    assert embedded.gallery.labels is not None
+    return embedded.take(np.flatnonzero(np.diff(embedded.gallery.labels.indptr)))
+
+
 def found(embedded: Embedded, side: Side, k: int) -> Found:
-    """The first `k` items of all queries of one side."""
+    """The first `k` items of all queries of one side; all pictures have labels."""
     gallery = embedded.gallery
     assert gallery.labels is not None
     pictures, kinds = gallery.labels, classes(gallery.labels, gallery.label_names)
@@ -70,12 +77,10 @@ def found(embedded: Embedded, side: Side, k: int) -> Found:
         first.append(best)
         right.append(np.take_along_axis(shared, best, 1))
         alike.append(np.take_along_axis(related, best, 1))
-        asked = np.asarray(pictures[own[rows]].sum(axis=1)).ravel() > 0
-        wrong += int((~shared[asked]).sum())
-        same += int((related & ~shared)[asked].sum())
-    known = np.asarray(pictures[own].sum(axis=1)).ravel() > 0
+        wrong += int((~shared).sum())
+        same += int((related & ~shared).sum())
     joined = [np.concatenate(parts) for parts in (first, right, alike)]
-    return Found(joined[0], joined[1], joined[2], known, same / max(wrong, 1))
+    return Found(joined[0], joined[1], joined[2], same / wrong if wrong else None)
 
 
 def _shares(
@@ -85,9 +90,17 @@ def _shares(
 
 
 def shown(found: Found, count: int) -> list[int]:
-    """Queries with most wrong results, alternately by each cause; the first of equals."""
-    wrong = ~found.right & found.known[:, None]
-    by_class, rest = (wrong & found.alike).sum(axis=1), (wrong & ~found.alike).sum(axis=1)
-    orders = [np.argsort(-counts, kind="stable") for counts in (by_class, rest)]
-    chosen = dict.fromkeys(int(one) for pair in zip(*orders, strict=True) for one in pair)
+    """Queries with most wrong results, alternately by each cause; the first of equals.
+
+    Fewer where fewer have a wrong result at all.
+    """
+    causes = (~found.right & found.alike, ~found.right & ~found.alike)
+    orders = [_most(some.sum(axis=1)) for some in causes]
+    chosen = dict.fromkeys(one for pair in zip_longest(*orders) for one in pair if one is not None)
     return list(chosen)[:count]
+
+
+def _most(counts: Int[np.ndarray, " queries"]) -> list[int]:
+    """Those that have some, with most first."""
+    order = np.argsort(-counts, kind="stable")
+    return [int(one) for one in order if counts[one]]

@@ -27,6 +27,11 @@ CLASSES = {
 }
 
 
+def unclassed(names: Sequence[str]) -> list[str]:
+    """Labels that are in no super-class, as they are not COCO's."""
+    return [name for name in names if name not in CLASSES]
+
+
 def classes(labels: sparse.csr_matrix, names: Sequence[str]) -> sparse.csr_matrix:
     """Which super-classes items have, by their labels; one that COCO does not know has none."""
     places = {name: place for place, name in enumerate(SUPER)}

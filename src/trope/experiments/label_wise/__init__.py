@@ -38,6 +38,8 @@ class LabelWise:
             raise ValueError("seeds must be at least 1, workers at least 0")
         if self.cut < 0 or self.folds < 0 or not 0 <= self.least < 1:
             raise ValueError("cut and folds must be at least 0, least at least 0 and below 1")
+        if self.folds == 1:
+            raise ValueError("folds must be 0, or at least 2")
 
 
 def _run(data: Path, parts: Path, settings: LabelWise) -> Findings:

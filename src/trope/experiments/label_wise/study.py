@@ -9,6 +9,7 @@ from trope.experiments.label_wise.page import page, panels, tables
 from trope.experiments.runs import Variant, contrast, train_all
 from trope.experiments.runs.labels import figures
 from trope.experiments.runs.measure import LabelMeasure
+from trope.experiments.runs.room import refuse_small
 from trope.experiments.runs.summary import whole
 from trope.experiments.spec import Findings
 
@@ -18,8 +19,10 @@ OURS = "sharing"
 def run(data: Path, parts: Path, settings: LabelWise) -> Findings:
     """Train, compare in pairs, and describe what came out."""
     measure = LabelMeasure(cut=settings.cut, folds=settings.folds)
+    variants = [Variant(recipe, recipe, settings.sets) for recipe in settings.recipes]
+    refuse_small(data, variants[0], settings.split, settings.cut, settings.folds)
     found = train_all(
-        [Variant(recipe, recipe, settings.sets) for recipe in settings.recipes],
+        variants,
         settings.seeds,
         data,
         parts,

@@ -9,6 +9,7 @@ from trope.experiments.masked_weight.page import page, panels, tables
 from trope.experiments.runs import Variant, contrast, train_all
 from trope.experiments.runs.labels import figures
 from trope.experiments.runs.measure import LabelMeasure
+from trope.experiments.runs.room import refuse_small
 from trope.experiments.runs.summary import whole
 from trope.experiments.spec import Findings
 
@@ -17,11 +18,13 @@ def run(data: Path, parts: Path, settings: MaskedWeight) -> Findings:
     """Train, compare with the first weight, and describe what came out."""
     measure = LabelMeasure(cut=settings.cut)
     names = [f"{weight:g}" for weight in settings.weights]
+    variants = [
+        Variant(name, settings.recipe, (*settings.sets, f"loss.masked={weight}"))
+        for name, weight in zip(names, settings.weights, strict=True)
+    ]
+    refuse_small(data, variants[0], settings.split, settings.cut)
     found = train_all(
-        [
-            Variant(name, settings.recipe, (*settings.sets, f"loss.masked={weight}"))
-            for name, weight in zip(names, settings.weights, strict=True)
-        ],
+        variants,
         settings.seeds,
         data,
         parts,

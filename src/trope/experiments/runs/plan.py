@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from trope import config
 from trope.data.documents import dumps
 from trope.data.pairs import Pairs
-from trope.data.ratio import training_images, training_ratio
+from trope.data.ratio import fewer_rows, training_ratio
 from trope.data.retold import retold
 from trope.data.splits import split
 from trope.experiments.runs.measure import USUAL, Asked
@@ -26,8 +26,9 @@ FORM = 1  # of what is kept of a run
 class Variant:
     """What is compared: a recipe with changes, written like `--set`.
 
-    It is trained on so many `rows` (0: all), and on a `share` of what these hold. `text` is a
-    column that takes the place of the texts, as in `retold`.
+    It is trained on so many `rows` (0: all), and on a `share` of what these hold, and measured on
+    so many rows of test (`asked`; 0: all). `text` is a column that takes the place of the texts, as
+    in `retold`.
     """
 
     name: str
@@ -37,16 +38,18 @@ class Variant:
     rows: int = 0
     share: float = 1.0
     text: str = ""
+    asked: int = 0
 
     def taken(self, pairs: Pairs) -> Pairs:
-        """The data as this variant is trained on it; splits that are not for training are whole."""
+        """The data as this variant is trained and measured on it; validation is whole."""
         if self.text:
             pairs = retold(pairs, self.text)
-        if not self.rows and self.share == 1:
+        if not self.rows and not self.asked and self.share == 1:
             return pairs
         plan = config.override(load_recipe(self.recipe), self.sets).split
         parted = split(pairs, plan)[0]
-        fewer = training_images(parted, self.rows) if self.rows else parted
+        fewer = fewer_rows(parted, self.rows) if self.rows else parted
+        fewer = fewer_rows(fewer, self.asked, "test") if self.asked else fewer
         return fewer if self.share == 1 else training_ratio(fewer, self.share)
 
 

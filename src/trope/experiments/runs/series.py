@@ -8,15 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from trope.data.pairs import Pairs
 from trope.data.readers import open
 from trope.data.splits import split
 from trope.errors import DataError, TropeError
-from trope.experiments.runs.measure import USUAL, Asked
+from trope.experiments.runs.measure import USUAL, Asked, LabelMeasure
 from trope.experiments.runs.outcome import Outcome
 from trope.experiments.runs.plan import Run, Variant, name, ordered, resolved
 from trope.experiments.runs.pool import shared_out
+from trope.experiments.runs.unlabeled import refuse_unlabeled, refuse_unselected
 from trope.experiments.runs.work import Job, perform
 from trope.runtime import console, cores
 from trope.training import Recipe
@@ -56,7 +58,7 @@ def train_all(
     if finished:
         return _complete(variants, known)
     missing = [job for job in jobs if job.run not in known]
-    _prepare(pairs, {job.run.variant: settings[job.run.variant] for job in missing})
+    _prepare(pairs, {job.run.variant: settings[job.run.variant] for job in missing}, missing)
     _train(missing, known, workers or cores())
     return {v.name: [known[Run(v, seed)] for seed in range(seeds)] for v in variants}
 
@@ -71,12 +73,15 @@ def _complete(variants: Sequence[Variant], known: Mapping[Run, Outcome]) -> Seri
     return {v.name: [known[Run(v, seed)] for seed in range(seeds)] for v in variants}
 
 
-def _prepare(pairs: Pairs, settings: Mapping[Variant, Recipe]) -> None:
+def _prepare(pairs: Pairs, settings: Mapping[Variant, Recipe], jobs: Sequence[Job]) -> None:
     """Features, spaces and neighbors into the cache, once, before processes ask for them at once.
 
-    Settings that do not fit together, or do not fit the data, are refused here too.
+    Settings that do not fit together, or do not fit the data, are refused here too, and data
+    without the labels by which it is to be measured.
     """
     seen = set()
+    labeled = [job for job in jobs if isinstance(job.measure, LabelMeasure)]
+    parts, seeds = {job.split for job in labeled}, {job.run.seed for job in labeled}
     for variant, recipe in settings.items():
         inputs = (recipe.image.encoder, recipe.image.backbone, recipe.text.encoder)
         words = (recipe.text.model, recipe.text.words, recipe.text.pretrained)
@@ -86,7 +91,10 @@ def _prepare(pairs: Pairs, settings: Mapping[Variant, Recipe]) -> None:
         chosen = (inputs, words, model, *wanted, rows)
         if chosen not in seen:
             seen.add(chosen)
-            prepare(split(variant.taken(pairs), recipe.split)[0], recipe, 0)
+            taken = split(variant.taken(pairs), recipe.split)[0]
+            for part in parts:
+                refuse_unlabeled(taken, part)
+            refuse_unselected(taken, prepare(taken, recipe, 0), seeds)
 
 
 def _train(jobs: Sequence[Job], known: dict[Run, Outcome], workers: int) -> None:
@@ -121,11 +129,10 @@ class Told:
         """Say so."""
         self.learn(job.run, outcome)
         about = outcome.about
-        recall = (about["val_image_to_text"] + about["val_text_to_image"]) / 2
         epochs = counted(about["epochs"], "epoch")
         line = (
             f"{self.total - len(left)} of {self.total} runs: {job.run}, {epochs} "
-            f"in {about['seconds']:.0f} s, validation {recall:.3f}"
+            f"in {about['seconds']:.0f} s, validation {_validation(about)}"
         )
         ahead = f"; about {timedelta(seconds=round(self.remaining(left)))} left" if left else ""
         console().print(line + ahead, markup=False, highlight=False, soft_wrap=True)
@@ -135,3 +142,13 @@ class Told:
         means = {name: sum(known) / len(known) for name, known in self.seconds.items()}
         usual = sum(means.values()) / len(means)
         return sum(means.get(run.variant.name, usual) for run in left) / self.workers
+
+
+def _validation(about: Mapping[str, Any]) -> str:
+    """The mean of both directions of what has selected the epoch, or else of 5-way recall."""
+    best = about["history"][about["best_epoch"] - 1]
+    by_labels = (
+        about["settings"]["training"]["select"] == "labels" and "val_ndcg_image_to_text" in best
+    )
+    start, said = ("val_ndcg_", "NDCG") if by_labels else ("val_", "recall")
+    return f"{said} {(best[f'{start}image_to_text'] + best[f'{start}text_to_image']) / 2:.3f}"
