@@ -27,6 +27,26 @@ settings.register_profile(
 settings.load_profile("trope")
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks for groups
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that share what takes a module long to make stay on one worker, which makes it once."""
+    for item in items:
+        known = getattr(item, "_fixtureinfo", None)
+        shared = known and any(
+            made[-1].scope == "module" for made in known.name2fixturedefs.values() if made
+        )
+        if shared and item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """A group that is silently not kept together costs minutes, and a server a worker."""
+    if getattr(session.config.option, "loadgroup", False):
+        marked = [item for item in session.items if item.get_closest_marker("xdist_group")]
+        if any("@" not in item.nodeid for item in marked):
+            raise pytest.UsageError("this pytest-xdist keeps no group together with this pytest")
+
+
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads or writes the user's cache."""
