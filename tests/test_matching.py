@@ -18,7 +18,7 @@ from trope.matching import (
     sampled_odds,
     sampled_odds_at_rest,
     samples,
-    uncertainty,
+    spread,
     uniformity,
 )
 from trope.maths import normalize
@@ -205,4 +205,4 @@ def test_points_on_one_spot_are_least_uniform() -> None:
 
 def test_who_is_spread_out_more_is_less_certain() -> None:
     wide, narrow = (distributions(1, 0, log_sigma=value) for value in (0.0, -3.0))
-    assert float(uncertainty(wide)) > float(uncertainty(narrow))
+    assert float(spread(wide)) > float(spread(narrow))

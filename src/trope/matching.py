@@ -18,7 +18,7 @@ from torch.nn.functional import logsigmoid
 
 from trope.views import Encoded
 
-NEAREST = 1e-6  # added to squared distances: the root has no derivative at zero
+SMALLEST_SQUARE = 1e-6  # added to squared distances: the root has no derivative at zero
 
 FARTHEST = 60.0  # between two exponents of one sum in 32 bits
 
@@ -37,7 +37,7 @@ def sampled_odds(
 ) -> Float[Tensor, "n m"]:
     """Log-odds of a match by all couples of samples; holds n k m l numbers."""
     (n, k, _), (m, other, _) = left.shape, right.shape
-    apart = squared_distances(left.flatten(0, 1), right.flatten(0, 1)) + NEAREST
+    apart = squared_distances(left.flatten(0, 1), right.flatten(0, 1)) + SMALLEST_SQUARE
     double = 2 * (shift - scale * apart.sqrt()).view(n, k, m, other)  # a logistic of 2s
     match = logsigmoid(double)
     return match.logsumexp(dim=(1, 3)) - (match - double).logsumexp(dim=(1, 3))
@@ -58,7 +58,9 @@ def sampled_odds_at_rest(
     for one, length in zip(ours, lengths[0], strict=True):
         for other, others in zip(theirs, lengths[1], strict=True):
             apart = torch.addmm(length[:, None] + others, one, other.T, alpha=-2)
-            double = apart.clamp_(min=0).add_(NEAREST).sqrt_().mul_(-2 * scale).add_(2 * shift)
+            double = (
+                apart.clamp_(min=0).add_(SMALLEST_SQUARE).sqrt_().mul_(-2 * scale).add_(2 * shift)
+            )
             if not len(match):
                 low, high = double.clamp(max=0), double.clamp(min=0, max=FARTHEST)
                 below, above = low.exp(), (-high).exp()
@@ -95,12 +97,6 @@ def variance(items: Encoded) -> Float[Tensor, " n"]:
 def spread(items: Encoded) -> Float[Tensor, " n"]:
     """How far from its mean the samples of an item lie: √ Σ σ²; means are at most 2 apart."""
     return variance(items).sqrt()
-
-
-def uncertainty(items: Encoded) -> Float[Tensor, " n"]:
-    """How spread out an item is: the mean of its log σ."""
-    assert items.log_sigma is not None, "items without a spread"
-    return items.log_sigma.mean(dim=1)
 
 
 def divergence(items: Encoded) -> Float[Tensor, " n"]:

@@ -67,6 +67,14 @@ def test_padding_and_company_change_nothing(name: str) -> None:
 
 
 @every
+def test_regions_that_are_not_there_change_nothing(name: str) -> None:
+    """Regions of an image with fewer than others are zeros, and get no share of what is seen."""
+    scorer, (image, text) = made(name), both(3, 6, 10)
+    padded = Encoded(image.mean, locals=pad(image.locals, (0, 0, 0, 3)))
+    torch.testing.assert_close(scorer(padded, text), scorer(image, text))
+
+
+@every
 def test_blocks_are_the_whole(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     image, text = both(7, 9, 2, words=12)
     found = []
@@ -183,11 +191,20 @@ def test_what_has_no_parts_is_refused() -> None:
         scorer(image, Encoded(text.mean))
 
 
-def test_more_steps_look_further() -> None:
-    one, three = (build_scorer({"name": "sgr", "size": 5, "steps": n}, 6) for n in (1, 3))
-    assert isinstance(one, GraphReasoning)
-    assert isinstance(three, GraphReasoning)
-    assert (len(one.steps), len(three.steps)) == (1, 3)
+@pytest.mark.parametrize("steps", [1, 2, 4])
+def test_as_many_steps_as_asked_for(steps: int) -> None:
+    torch.manual_seed(0)
+    scorer, (image, text) = (
+        build_scorer({"name": "sgr", "size": 5, "steps": steps}, 6),
+        both(3, 4, 0),
+    )
+    assert isinstance(scorer, GraphReasoning)
+    scorer = scorer.double().eval()
+    with torch.no_grad():
+        expected = pairwise.by_hand(scorer, image, text)
+        torch.testing.assert_close(scorer(image, text), expected, rtol=1e-9, atol=1e-11)
+        scorer.steps.append(scorer.steps[-1])
+        assert not torch.allclose(scorer(image, text), expected, rtol=1e-6)
 
 
 def test_settings_are_read_strictly() -> None:

@@ -155,12 +155,12 @@ def test_a_run_of_distributions_tells_what_it_is_certain_of(folder: Path, tmp_pa
     assert known.text.log_sigma is not None
     images, texts = found.certainties
     assert (images.count, texts.count) == (48, 96)
-    spread = known.text.log_sigma.mean(dim=1).numpy()
+    spread = known.text.log_sigma.double().exp().square().sum(dim=1).sqrt().numpy()
     order = np.argsort(spread)
     told = known.pairs.flat_texts()[0].to_pylist()
     for cards, chosen in ((texts.most, order[:3]), (texts.least, order[::-1][:3])):
         assert [one.text for one in cards] == [told[known.train.texts[i]] for i in chosen]
-        assert [one.note for one in cards] == [f"mean log σ {spread[i]:.3f}" for i in chosen]
+        assert [one.note for one in cards] == [f"spread {spread[i]:.3f}" for i in chosen]
     assert texts.mean == pytest.approx(float(spread.mean()), abs=1e-5)
     assert len({one.id for one in images.most}) == 3
     assert [one["side"] for one in document["certainty"]] == ["images", "texts"]
@@ -168,7 +168,7 @@ def test_a_run_of_distributions_tells_what_it_is_certain_of(folder: Path, tmp_pa
     for words in ("Most certain images", "Least certain texts", texts.least[0].note):
         assert words in page
     table = pyarrow.parquet.read_table(tmp_path / "out" / "weights.parquet")
-    np.testing.assert_allclose(table.column("log sigma text").to_numpy(), spread, atol=1e-5)
+    np.testing.assert_allclose(table.column("spread text").to_numpy(), spread, atol=1e-5)
 
 
 def test_a_run_of_points_says_nothing_of_certainty(folder: Path, tmp_path: Path) -> None:

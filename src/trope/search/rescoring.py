@@ -42,11 +42,8 @@ class Rescoring:
         self, asked: Asked, scored: Float32[np.ndarray, " items"]
     ) -> Float64[np.ndarray, " items"] | None:
         """How likely the query matches each item; None where the model or the query has no such."""
-        odds = self.scorer.odds
-        if odds is None or not asked.single:
-            return None
-        found = torch.sigmoid(torch.from_numpy(scored).double() * float(odds.detach()))
-        return np.asarray(found.numpy())
+        found = self.scorer.probability(torch.from_numpy(scored).double()) if asked.single else None
+        return None if found is None else np.asarray(found.detach().numpy())
 
     def _mean(self, queries: tuple[Encoded, ...], items: Encoded) -> Tensor:
         each = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -24,6 +25,10 @@ class Comparing(nn.Module, ABC):
     def odds(self) -> Float[Tensor, ""] | None:
         """What scores are multiplied by to be log-odds of a match, where they are of that kind."""
         return None
+
+    def probability(self, scores: Float[Tensor, "*n"]) -> Float[Tensor, "*n"] | None:
+        """How likely image and text match, from their score, where scores are of that kind."""
+        return None if self.odds is None else torch.sigmoid(self.odds * scores)
 
     @abstractmethod
     def forward(self, image: Encoded, text: Encoded) -> Float[Tensor, "n m"]:

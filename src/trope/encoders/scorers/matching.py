@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from trope.encoders.scorers.comparing import Comparing
 from trope.matching import (
-    NEAREST,
+    SMALLEST_SQUARE,
     expected_distances,
     sampled_odds,
     sampled_odds_at_rest,
@@ -88,10 +88,6 @@ class Matching(Comparing):
         """What scores are multiplied by to be log-odds of a match."""
         return 2 * self._scale
 
-    def probability(self, scores: Float[Tensor, "*n"]) -> Float[Tensor, "*n"]:
-        """How likely image and text match, from their score."""
-        return torch.sigmoid(self.odds * scores)
-
     def forward(self, image: Encoded, text: Encoded) -> Float[Tensor, "n m"]:
         """As in training, or as it is asked afterwards."""
         form = self.settings.form if self.training else self.settings.asked
@@ -103,7 +99,7 @@ class Matching(Comparing):
             else squared_distances(image.mean, text.mean)
         )
         if self.settings.form == "sampled":
-            return self.shift / self._scale - (apart + NEAREST).sqrt()
+            return self.shift / self._scale - (apart + SMALLEST_SQUARE).sqrt()
         return (self.shift / self._scale - apart) / 2
 
     def _sampled(self, image: Encoded, text: Encoded) -> Float[Tensor, "n m"]:

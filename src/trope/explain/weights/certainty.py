@@ -1,4 +1,4 @@
-"""Which items a model of distributions is most and least certain of: by the mean of their log σ."""
+"""Which items a model of distributions is most and least certain of: by how far they reach."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from trope.explain.cards import Card, text_card
-from trope.matching import uncertainty
+from trope.matching import spread
 from trope.training import WeighedRun
 from trope.views import Encoded
 
@@ -41,29 +41,29 @@ def certainties(found: WeighedRun, shown: int) -> tuple[Certainty, ...]:
     pictures = np.unique(found.train.images, return_index=True)[1]
     texts = np.unique(found.train.texts, return_index=True)[1]
     return (
-        _certainty("images", found, spread_of(found.image), pictures, shown),
-        _certainty("texts", found, spread_of(found.text), texts, shown),
+        _certainty("images", found, reach_of(found.image), pictures, shown),
+        _certainty("texts", found, reach_of(found.text), texts, shown),
     )
 
 
-def spread_of(items: Encoded) -> Numbers:
-    """The mean of log σ of each item."""
-    return uncertainty(items).double().cpu().numpy()
+def reach_of(items: Encoded) -> Numbers:
+    """The spread of each item, as a search tells it of a query."""
+    return spread(items).double().cpu().numpy()
 
 
 def _certainty(
-    side: str, found: WeighedRun, spread: Numbers, places: Int[np.ndarray, " some"], shown: int
+    side: str, found: WeighedRun, reach: Numbers, places: Int[np.ndarray, " some"], shown: int
 ) -> Certainty:
-    order = places[np.argsort(spread[places], kind="stable")]
+    order = places[np.argsort(reach[places], kind="stable")]
     shown = min(shown, (len(order) + 1) // 2)
 
     def cards(chosen: Int[np.ndarray, " some"]) -> tuple[Card, ...]:
         return tuple(
-            text_card(found.pairs, int(found.train.texts[i]), f"mean log σ {spread[i]:.3f}")
+            text_card(found.pairs, int(found.train.texts[i]), f"spread {reach[i]:.3f}")
             for i in chosen
         )
 
-    known = spread[places]
+    known = reach[places]
     most, least = cards(order[:shown]), cards(order[::-1][: min(shown, len(order) - shown)])
     return Certainty(side, len(known), float(known.mean()), float(known.std()), most, least)
 

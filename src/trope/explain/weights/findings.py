@@ -12,7 +12,7 @@ import pyarrow as pa
 from jaxtyping import Float, Int
 
 from trope.explain.cards import Card, text_card
-from trope.explain.weights.certainty import Certainty, certainties, spread_of
+from trope.explain.weights.certainty import Certainty, certainties, reach_of
 from trope.training import WeighedRun
 from trope.weights import MEASURES, effective
 from trope.weights.spread import ranks
@@ -200,5 +200,5 @@ def _table(found: WeighedRun, weights: Mapping[str, Numbers]) -> pa.Table:
         columns[f"{name} difference"] = pa.array(found.weighed.difference(name))
     for side, items in (("image", found.image), ("text", found.text)):
         if items.log_sigma is not None:
-            columns[f"log sigma {side}"] = pa.array(spread_of(items))
+            columns[f"spread {side}"] = pa.array(reach_of(items))
     return pa.table(columns | {f"weight {name}": pa.array(w) for name, w in weights.items()})
