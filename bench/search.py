@@ -95,6 +95,21 @@ def turns(
     }
 
 
+def ours_in(home: Path, vectors: np.ndarray, settings: IndexSettings) -> tuple[Path, float]:
+    """Our index of the vectors and the seconds it took: built once for all peers of a size.
+
+    `settings` differ in `flat` alone, which says no more than whether there is a graph.
+    """
+    kind = "flat" if len(vectors) <= settings.flat else "graph"
+    folder = home / f"{len(vectors)}-{kind}"
+    noted = home / f"{folder.name}.seconds"
+    if not noted.exists():
+        engine, spent = built(folder, vectors, settings)
+        engine.close()
+        noted.write_text(repr(spent))
+    return folder, float(noted.read_text())
+
+
 def built(folder: Path, vectors: np.ndarray, settings: IndexSettings) -> tuple[Engine, float]:
     """An index of the vectors, opened as a reader does, and the seconds it took."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -131,28 +146,26 @@ def hnswlib_index(vectors: np.ndarray, settings: IndexSettings) -> tuple[Any, fl
     return index, time.perf_counter() - started
 
 
-def against(rows: int, peer: str, settings: IndexSettings | None = None) -> dict[str, Any]:
+def against(
+    rows: int, home: Path, peer: str, settings: IndexSettings | None = None
+) -> dict[str, Any]:
     """One size, ours and a peer."""
     settings = settings or IndexSettings()
     vectors, queries = clustered(rows)
     right = truth(vectors, queries)
-    with tempfile.TemporaryDirectory() as folder:
-        engine, spent = built(Path(folder) / "index", vectors, settings)
-        disk = _bytes(Path(folder))
-        memory = memory_of(Path(folder) / "index", queries, K)
-        make = bare_faiss if peer == "faiss" else hnswlib_index
-        other, theirs = make(vectors, settings)
+    folder, spent = ours_in(home, vectors, settings)
+    disk, memory = _bytes(folder), memory_of(folder, queries, K)
+    make = bare_faiss if peer == "faiss" else hnswlib_index
+    other, theirs = make(vectors, settings)
+    ours = asked(open_engine(folder))
 
-        def ours(some: np.ndarray) -> np.ndarray:
-            return engine.nearest(some[:, None], K, "image").ids
+    def peers(some: np.ndarray) -> np.ndarray:
+        found = other.search(some, K)[1] if peer == "faiss" else other.knn_query(some, K)[0]
+        return np.asarray(found)
 
-        def peers(some: np.ndarray) -> np.ndarray:
-            found = other.search(some, K)[1] if peer == "faiss" else other.knn_query(some, K)[0]
-            return np.asarray(found)
-
-        shares = recall(numbers(ours(queries)), right), recall(peers(queries), right)
-        assert shares[0] >= max(shares[1] - 0.01, FLOOR), f"recall {shares}"
-        times = turns(ours, peers, queries)
+    shares = recall(numbers(ours(queries)), right), recall(peers(queries), right)
+    assert shares[0] >= max(shares[1] - 0.01, FLOOR), f"recall {shares}"
+    times = turns(ours, peers, queries)
     return times | {
         "recall": shares[0],
         "recall_theirs": shares[1],
@@ -163,7 +176,12 @@ def against(rows: int, peer: str, settings: IndexSettings | None = None) -> dict
     }
 
 
-def milvus(rows: int) -> dict[str, Any]:
+def asked(index: Engine) -> Callable[[np.ndarray], np.ndarray]:
+    """The nearest items of queries, by one of our engines."""
+    return lambda some: index.nearest(some[:, None], K, "image").ids
+
+
+def milvus(rows: int, home: Path) -> dict[str, Any]:
     """Ours in one process against a real Milvus server, asked through the same interface."""
     sys.path.insert(0, str(ROOT / "tests"))
     import milvus_server
@@ -172,19 +190,14 @@ def milvus(rows: int) -> dict[str, Any]:
         raise SystemExit(f"no Milvus server: {why}")
     vectors, queries = clustered(rows)
     right = truth(vectors, queries)
-    with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder)
-        engine, spent = built(home / "ours", vectors, IndexSettings())
-        (home / "server").mkdir()
-        with milvus_server.running(home / "server") as uri:
+    folder, spent = ours_in(home, vectors, IndexSettings())
+    with tempfile.TemporaryDirectory() as server:
+        (Path(server) / "server").mkdir()
+        with milvus_server.running(Path(server) / "server") as uri:
             settings = IndexSettings(engine="milvus", uri=uri, consistency="bounded", batch=2_000)
-            remote, theirs = built(home / "theirs", vectors, settings)
+            remote, theirs = built(Path(server) / "theirs", vectors, settings)
             remote.client.flush(remote.state.remote["collection"])  # type: ignore[attr-defined]
-
-            def asked(index: Engine) -> Callable[[np.ndarray], np.ndarray]:
-                return lambda some: index.nearest(some[:, None], K, "image").ids
-
-            pair = asked(engine), asked(remote)
+            pair = asked(open_engine(folder)), asked(remote)
             shares = [recall(numbers(ask(queries)), right) for ask in pair]
             assert min(shares) >= FLOOR, f"recall {shares}"
             times = turns(*pair, queries)
@@ -193,22 +206,18 @@ def milvus(rows: int) -> dict[str, Any]:
     return times | made | {"build": spent, "build_theirs": theirs}
 
 
-def crossover(rows: int) -> dict[str, Any]:
+def crossover(rows: int, home: Path) -> dict[str, Any]:
     """Flat and graph of the same vectors: where one becomes faster than the other."""
     vectors, queries = clustered(rows)
-    with tempfile.TemporaryDirectory() as folder:
-        flat, _ = built(Path(folder) / "flat", vectors, IndexSettings(flat=10**9))
-        graph, spent = built(Path(folder) / "graph", vectors, IndexSettings(flat=0))
-
-        def asked(index: Engine) -> Callable[[np.ndarray], np.ndarray]:
-            return lambda some: index.nearest(some[:, None], K, "image").ids
-
-        return turns(asked(flat), asked(graph), queries) | {"build": spent}
+    flat, _ = ours_in(home, vectors, IndexSettings(flat=10**9))
+    graph, spent = ours_in(home, vectors, IndexSettings(flat=0))
+    both = asked(open_engine(flat)), asked(open_engine(graph))
+    return turns(*both, queries) | {"build": spent}
 
 
-PARTS: dict[str, Callable[[int], dict[str, Any]]] = {
-    "faiss": lambda rows: against(rows, "faiss"),
-    "hnswlib": lambda rows: against(rows, "hnswlib", IndexSettings(flat=0)),
+PARTS: dict[str, Callable[[int, Path], dict[str, Any]]] = {
+    "faiss": lambda rows, home: against(rows, home, "faiss"),
+    "hnswlib": lambda rows, home: against(rows, home, "hnswlib", IndexSettings(flat=0)),
     "milvus": milvus,
     "crossover": crossover,
 }
@@ -217,11 +226,17 @@ PARTS: dict[str, Callable[[int], dict[str, Any]]] = {
 @cache
 def apart(part: str, rows: int) -> dict[str, Any]:
     """A measurement in a process of its own, done once for all cases that show a part of it."""
-    command = [sys.executable, "-m", "bench.search", part, str(rows)]
+    command = [sys.executable, "-m", "bench.search", part, str(rows), _home().name]
     done = subprocess.run(command, capture_output=True, cwd=ROOT, check=False)
     if done.returncode:
         raise SystemExit(done.stderr.decode()[-2_000:])
     return dict(orjson.loads(done.stdout))
+
+
+@cache
+def _home() -> tempfile.TemporaryDirectory[str]:
+    """Where our indexes stay until all peers were compared with them."""
+    return tempfile.TemporaryDirectory()
 
 
 def _case(part: str, name: str, rows: int, peer: str, overhead: bool) -> dict[str, Any]:
@@ -272,4 +287,5 @@ CASES: dict[str, Callable[[bool], dict[str, Any]]] = {
 }
 
 if __name__ == "__main__":
-    sys.stdout.buffer.write(orjson.dumps(PARTS[sys.argv[1]](int(sys.argv[2]))))
+    measured = PARTS[sys.argv[1]](int(sys.argv[2]), Path(sys.argv[3]))
+    sys.stdout.buffer.write(orjson.dumps(measured))
