@@ -36,6 +36,11 @@ class Checkpoint:
     plan: Plan
     description: Mapping[str, Any]
 
+    def trained_by(self, loss: str) -> bool:
+        """Whether it was trained by the loss of this name."""
+        known = self.description.get("settings", {}).get("loss", {})
+        return bool(known.get("name") == loss)
+
 
 def save_model(path: Path, model: Model, plan: Plan, description: Mapping[str, Any]) -> None:
     """Write a model, whole or not at all."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 
 import orjson
@@ -29,6 +30,20 @@ def test_experiments_are_listed_with_their_papers(capsys: pytest.CaptureFixture[
     code, out, _ = call(capsys, "experiments")
     assert code == 0
     assert "mined-positives" in out
+
+
+def test_the_settings_of_an_experiment_and_what_they_mean(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name in EXPERIMENTS:
+        code, out, _ = call(capsys, "experiments", name)
+        assert code == 0
+        assert EXPERIMENTS[name].paper.split(",")[0] in out
+        assert all(each.name in out for each in fields(EXPERIMENTS[name].settings))
+    code, out, _ = call(capsys, "experiments", "daa", "--json")
+    assert [row["name"] for row in orjson.loads(out)] == ["daa"]
+    code, out, err = call(capsys, "experiments", "daaa")
+    assert (code, out, err) == (2, "", "trope: no experiment 'daaa'; did you mean 'daa'?\n")
 
 
 def test_missing_data_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

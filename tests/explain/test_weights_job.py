@@ -164,6 +164,8 @@ def test_a_run_of_distributions_tells_what_it_is_certain_of(folder: Path, tmp_pa
     assert texts.mean == pytest.approx(float(spread.mean()), abs=1e-5)
     assert len({one.id for one in images.most}) == 3
     assert [one["side"] for one in document["certainty"]] == ["images", "texts"]
+    told_spreads = [one["spread"] for one in document["certainty"][1]["least"]]
+    np.testing.assert_allclose(told_spreads, spread[order[::-1][:3]], rtol=1e-5)
     page = (tmp_path / "out" / "index.html").read_text()
     for words in ("Most certain images", "Least certain texts", texts.least[0].note):
         assert words in page

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 import torch
+from search_samples import QUICK
 
 import trope
 from trope.checkpoints import load_model
@@ -26,6 +27,7 @@ from trope.index.details import one_after_another
 from trope.index.folder import read_state, write_state
 from trope.matching import spread
 from trope.search import Index, Results, open_index
+from trope.training import train
 from trope.views import Encoded
 
 RECIPES = ("pcme", "sgr")
@@ -116,6 +118,9 @@ def test_a_picture_finds_texts_in_the_order_of_an_evaluation(
     expect(scored, recipe, index.search(image=path, k=6), query, "image", 6)
     pages = [index.search(image=path, k=5, page=page) for page in (1, 2)]
     assert [hit.cosine is None for page in pages for hit in page] == [False] * 6 + [True] * 4
+    scorer = "match" if recipe == "pcme" else recipe
+    assert [page.ranked_by for page in pages] == [scorer, scorer]  # the second has one of the six
+    assert index.search(image=path, k=6, page=2).ranked_by == "cosine"
     index.engine.close()
 
 
@@ -283,6 +288,17 @@ def test_distributions_tell_how_likely_they_match_and_how_far_they_reach(
     document = found.document()
     assert document["spread"] == found.spread
     assert document["hits"][0]["match_probability"] == chances[0]  # type: ignore[index]
+
+
+def test_scores_that_no_loss_made_odds_are_no_probabilities(scored: Path, tmp_path: Path) -> None:
+    """The triplet loss compares differences of scores, in which scale and shift cancel."""
+    sets = [*QUICK, "image.grid=2", "training.epochs=1", "loss.name=triplet"]
+    train("pcme", scored / "data", tmp_path / "run", sets=sets, quiet=True)
+    index = trope.build_index(tmp_path / "run", scored / "data", tmp_path / "index")
+    found = index.search(WORDS)
+    assert found.ranked_by == "match"
+    assert {hit.match_probability for hit in found} == {None}
+    assert any("no match probabilities" in told for told in found.remarks)
 
 
 def test_a_model_without_distributions_says_nothing_of_them(scored: Path, tmp_path: Path) -> None:

@@ -16,8 +16,9 @@ from trope.cli import main
 from trope.cli.train import launcher
 from trope.data.pairs import Pairs
 from trope.errors import DataError, UsageError
-from trope.training import loop, train
+from trope.training import load_recipe, loop, resolve, train
 from trope.training.state import Progress
+from trope.training.task import prepare
 
 SHORT = [*planted.PRECOMPUTED, "training.epochs=2"]
 
@@ -30,6 +31,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def pairs(folder: Path) -> Pairs:
     return trope.open(folder)
+
+
+def test_texts_without_a_word_are_counted(folder: Path, tmp_path: Path) -> None:
+    texts = [["..."] if row in (1, 2) else ["— ", f"été 夏{row % 7}"] for row in range(64)]
+    pairs = rewritten(folder, tmp_path / "data", texts=texts)
+    told = prepare(pairs, resolve(load_recipe("triplet"), SHORT, 64), 0)
+    train = [row for row in pairs if row.split == "train"]
+    blank = sum(text in ("...", "— ") for row in train for text in row.texts)
+    whole = sum(len(row.texts) for row in train)
+    assert any(
+        f"texts without a word: {blank} of {whole} in 'train'" in one for one in told.remarks
+    )
 
 
 def rewritten(source: Path, target: Path, **columns: list[object]) -> Pairs:

@@ -25,12 +25,19 @@ def training_ratio(pairs: Pairs, ratio: float, seed: int = 0) -> Pairs:
     if not train.any():
         raise DataError(f"{pairs.source}: no row is in train, of which a share could be taken")
     owners = np.repeat(np.arange(len(pairs)), pairs.text_counts)
-    images = _pictures(pairs)[owners]
-    per_image = np.bincount(images[train[owners]])
-    several = np.median(per_image[per_image > 0]) >= 2 if per_image.any() else False
-    if several:
+    if has_several_texts(pairs):
+        images = _pictures(pairs)[owners]
         return _fewer_texts(pairs, owners, _ranked(images, seed, ratio) | ~train[owners])
     return pairs.where(~train | _first_rows(train, ratio, seed))
+
+
+def has_several_texts(pairs: Pairs) -> bool:
+    """Whether most training images have two texts or more, in one row or in several."""
+    train = pairs.in_split("train")
+    if not len(train):
+        return False
+    counts = np.bincount(_pictures(train), weights=train.text_counts)
+    return bool(counts.any() and np.median(counts[counts > 0]) >= 2)
 
 
 def fewer_rows(pairs: Pairs, count: int, part: str = "train", seed: int = 0) -> Pairs:

@@ -16,6 +16,7 @@ from trope import config
 from trope.data.pairs import Pairs
 from trope.data.readers import open as open_pairs
 from trope.embedder import Embedder
+from trope.encoders.scorers import COSINE
 from trope.errors import UsageError, suggestion
 from trope.evaluation.hubs import Hubs
 from trope.index import Engine, open_engine
@@ -35,6 +36,10 @@ from trope.views import Encoded
 Find: TypeAlias = Literal["image", "text", "both"]
 FINDS = (*MODALITIES, "both")
 MANY = 1_000  # hits, from where on it matters how many items there are
+LIKELY = "pcme"  # the loss that fits the odds of a match
+UNLIKELY = (
+    f"no match probabilities: only the loss '{LIKELY}' teaches them, and this model had another"
+)
 OTHER: dict[Modality, Modality] = {"image": "text", "text": "image"}
 
 Place: TypeAlias = str | PathLike[str]
@@ -115,7 +120,8 @@ class Index:
         hits = self._hits(_points(encoded.whole), ranked, k * (page - 1), k * page, explain)
         remarks = (*self._remarks(asked), *remarks, *way.remarks(k * page, len(hits)))
         about = (asked.document(), kind, hits, page, k, None, remarks)
-        return Results(*about, ranked_by=way.name, spread=spread_of(encoded))
+        ranked_by = way.name if k * (page - 1) < CANDIDATES else COSINE
+        return Results(*about, ranked_by=ranked_by, spread=spread_of(encoded))
 
     def near(
         self,
@@ -183,7 +189,9 @@ class Index:
         name, held = self.embedder.checkpoint.plan.scorer["name"], self.engine.state.details
         if why := why_not(name, asked, kind, hubs.method, held):
             return Way(hubs), (why,)
-        return Way(hubs, Rescoring(scorer, asked.modality), name), ()
+        likely = self.embedder.checkpoint.trained_by(LIKELY)
+        about = () if likely or scorer.odds is None else (UNLIKELY,)
+        return Way(hubs, Rescoring(scorer, asked.modality, likely), name), about
 
     def _ranked(
         self,

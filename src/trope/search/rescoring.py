@@ -24,10 +24,11 @@ from trope.views import Encoded
 
 @dataclass(frozen=True, eq=False)
 class Rescoring:
-    """The scorer of a model, and the side that a query is of."""
+    """The scorer of a model, the side that a query is of, and whether scores tell probabilities."""
 
     scorer: Comparing
     side: Modality
+    likely: bool = True
 
     def __call__(self, asked: Asked, items: Items) -> Float32[np.ndarray, " items"]:
         """Scores with the query; of several, averaged, less those of what is subtracted."""
@@ -42,7 +43,9 @@ class Rescoring:
         self, asked: Asked, scored: Float32[np.ndarray, " items"]
     ) -> Float64[np.ndarray, " items"] | None:
         """How likely the query matches each item; None where the model or the query has no such."""
-        found = self.scorer.probability(torch.from_numpy(scored).double()) if asked.single else None
+        if not (self.likely and asked.single):
+            return None
+        found = self.scorer.probability(torch.from_numpy(scored).double())
         return None if found is None else np.asarray(found.detach().numpy())
 
     def _mean(self, queries: tuple[Encoded, ...], items: Encoded) -> Tensor:

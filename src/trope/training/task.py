@@ -26,6 +26,7 @@ from trope.neighbors import Search, cached_neighbors
 from trope.neighbors.siblings import siblings
 from trope.spaces import Doc2Vec, Sentence, Vectors, Visual
 from trope.spaces.paragraphs import Training
+from trope.training.blank import told_of_blank
 from trope.training.graded import Graded, graded
 from trope.training.labeled import Labeled, labeled, refuse_unread
 from trope.training.masked import start_codes, with_targets
@@ -107,6 +108,7 @@ def prepare(pairs: Pairs, settings: Recipe, seed: int, processes: int = 1) -> Ta
     groups(model, loss, settings.training)
     remarks = [*pictures.remarks, *texts.remarks, *parts.remarks, *unmasked]
     remarks += [] if labels is None else labels.remarks
+    remarks += [] if settings.text.encoder == "precomputed" else told_of_blank(pairs, train)
     if failed := pictures.failed:
         first = unusable(pairs, *failed[0])
         remarks.append(f"pictures left out: {len(failed):,}, the first {first}")

@@ -21,7 +21,7 @@ from trope.experiments import Findings, run
 from trope.experiments.daa import Measures, Ratios
 from trope.experiments.daa.agreeing import low_shares
 from trope.experiments.daa.measure import ASPS, RECALL
-from trope.experiments.daa.page import page
+from trope.experiments.daa.page import page, way_of
 from trope.experiments.daa.published import TABLE_1, gain_1, gain_2
 from trope.experiments.daa.ratio_figures import published_slopes
 from trope.experiments.daa.ratio_page import page as ratio_page
@@ -203,7 +203,8 @@ def test_captions_unlike_the_others_of_their_image(tmp_path: Path) -> None:
 def test_wrong_use_is_told_before_any_work(home: Path, tmp_path: Path) -> None:
     for wrong, said in {
         "models=[]": "at least one",
-        'models=["vsee"]': "no recipe 'vsee-daa'; did you mean 'vse-daa'",
+        'models=["vsee"]': "no model 'vsee'; did you mean 'vse'.*there is pcme, sgr, vse",
+        "folds=25": "--set folds=25: split 'test' has 24 pictures",
         'relevance=["meteor"]': "expected one of",
         "seeds=0": "seeds must be at least 1",
     }.items():
@@ -211,3 +212,32 @@ def test_wrong_use_is_told_before_any_work(home: Path, tmp_path: Path) -> None:
             run("daa", home / "pairs", tmp_path / "out", sets=[wrong])
     with pytest.raises(UsageError, match="ratios must be at least two"):
         run("data-ratio", home / "pairs", tmp_path / "out", sets=["ratios=[1.0]"])
+    with pytest.raises(UsageError, match=r"0.1 of the training texts cannot.*nearest is 0.333"):
+        run("data-ratio", home / "pairs", tmp_path / "out", sets=[*FEW, "ratios=[0.1, 1.0]"])
+    assert not list(tmp_path.rglob("parts/*"))
+
+
+@pytest.mark.parametrize("name", ["daa", "data-ratio"])
+def test_one_text_an_image_is_refused_before_any_work(name: str, tmp_path: Path) -> None:
+    data = write(tmp_path / "pairs")
+    with pytest.raises(UsageError, match="most training images have one text"):
+        run(name, data, tmp_path / "out", sets=FEW)
+    assert not list(tmp_path.rglob("parts/*"))
+
+
+def test_captions_without_others_say_nothing_of_others(tmp_path: Path) -> None:
+    rows = [{"id": "a", "texts": ["a red bus"]}, {"id": "b", "texts": ["green trees"]}]
+    (tmp_path / "pairs.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert low_shares(trope.open(tmp_path))["without itself"] is None
+
+
+def test_which_way_a_difference_points() -> None:
+    def way(difference: float, low: float | None, high: float | None, paper: float) -> str:
+        return way_of({"difference": difference, "low": low, "high": high}, paper)
+
+    assert way(0.02, 0.01, 0.03, 1.0) == "the same way"
+    assert way(-0.02, -0.03, -0.01, 1.0) == "the other way"
+    assert way(0.02, -0.01, 0.05, 1.0) == "the same way, but not told from none"
+    assert way(0.0, -0.05, 0.05, 1.0) == "no difference here"
+    assert way(0.02, 0.01, 0.03, 0.0) == "no difference there"
+    assert way(-0.02, None, None, 1.0) == "the other way by one seed, which says little"

@@ -17,9 +17,9 @@ class Ranking:
 
     A model is a recipe whose name ends in `-daa`; without DAA it is the same recipe with
     `daa=none`. `rows` are training rows and `asked` rows of test (0: all), `folds` the pictures of
-    a fold. `sets` are changes of every run, like `--set` of `trope train`. `least` is the smallest
-    difference that matters. Without `workers` there is one a core. With `finished` nothing is
-    trained: the page is made of the seeds that all runs have finished.
+    a fold (0: all are one). `sets` are changes of every run, like `--set` of `trope train`. `least`
+    is the smallest difference that matters. Without `workers` there is one a core. With `finished`
+    nothing is trained: the page is made of the seeds that all runs have finished.
     """
 
     models: tuple[str, ...] = ("vse", "pcme")

@@ -13,7 +13,7 @@ PART = 256  # images at a time
 MEASURES = ("cider-daa", "cider")
 
 
-def low_shares(pairs: Pairs) -> dict[str, float]:
+def low_shares(pairs: Pairs) -> dict[str, float | None]:
     """The share of captions whose CIDEr with the captions of their image is below 0.3.
 
     By the released code's measure and by the paper's n-grams, the caption itself among them; and by
@@ -21,11 +21,13 @@ def low_shares(pairs: Pairs) -> dict[str, float]:
     """
     corpus = Corpus.from_pairs(pairs)
     found = {name: _own(Relevance(name).fit(corpus).on(corpus)) for name in MEASURES}
-    shares = {name: float((values < LOW).mean()) for name, values in found.items()}
+    shares: dict[str, float | None] = {
+        name: float((values < LOW).mean()) for name, values in found.items()
+    }
     others = np.repeat(corpus.reference_counts, corpus.reference_counts) - 1
     several = others > 0
     rest = (found[MEASURES[0]][several] * (others[several] + 1) - 1) / others[several]
-    return shares | {"without itself": float((rest < LOW).mean())}
+    return shares | {"without itself": float((rest < LOW).mean()) if len(rest) else None}
 
 
 def _own(matrix: Matrix) -> Float[np.ndarray, " captions"]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from trope.experiments.daa.measure import ASPS, DIRECTIONS, METRICS, RECALL
 from trope.experiments.daa.published import SETTING, TABLE_1, gain_1
-from trope.experiments.runs.tables import NONE, gap, spans
+from trope.experiments.runs.tables import NONE, gap, points, spans
 from trope.reports.plots import Panel
 from trope.reports.tables import Table
 
@@ -42,11 +42,6 @@ def panels(results: Results) -> tuple[Panel, ...]:
     )
 
 
-def percent(value: float) -> str:
-    """A share in points."""
-    return f"{100 * value:.1f}"
-
-
 def told(kind: str) -> str:
     """A row of the tables; measures as the paper has them have its names."""
     return PAPER.get(kind, f"+ {kind}, not as in the paper")
@@ -61,7 +56,7 @@ def _rows(model: str, found: Results) -> Table:
     rows = [
         [
             told(kind),
-            *(percent(known[way][metric]["value"]) for way in DIRECTIONS for metric in METRICS),
+            *(points(known[way][metric]["value"]) for way in DIRECTIONS for metric in METRICS),
             f"{known['seconds']:.0f}",
         ]
         for kind, known in found["rows"].items()

@@ -8,10 +8,11 @@ from typing import Any
 
 from trope.config import plain
 from trope.experiments.daa import Measures
-from trope.experiments.daa.figures import WAYS, percent, tables, told
-from trope.experiments.daa.measure import METRICS, RECALL, own
+from trope.experiments.daa.figures import WAYS, tables, told
+from trope.experiments.daa.measure import ASPS, METRICS, RECALL, named, own
 from trope.experiments.daa.published import LOW, SETTING, gain_1
 from trope.experiments.runs.tables import command, gap, listed, made, points
+from trope.wording import counted
 
 Results = Mapping[str, Any]
 
@@ -35,10 +36,10 @@ def page(results: Results) -> str:
         **shared(results),
         command=command("daa", results, plain(Measures())),
         shows="\n".join(f"- {line}" for line in (*_summary(results), *_lines(results))),
-        low_daa=percent(low["cider-daa"]),
-        low_cider=percent(low["cider"]),
-        low_without=percent(low["without itself"]),
-        low_paper=percent(LOW),
+        low_daa=points(low["cider-daa"]),
+        low_cider=points(low["cider"]),
+        low_without=points(low["without itself"]),
+        low_paper=points(LOW),
         tables="\n".join(table.markdown() for table in tables(results)),
     )
 
@@ -53,8 +54,19 @@ def shared(results: Results) -> dict[str, str]:
         "changes": listed(settings["sets"]),
         "published": SETTING,
         "limits": SMALL_SGR if settings["models"] == ["sgr"] else OTHER_MODELS,
+        "by_seeds": f"by {counted(results['seeds'], 'seed')}",
+        "held": "other seeds and other pictures" if results["seeds"] > 1 else "other pictures",
+        "asp_chance": _chance(results["chance"]),
         "recipes": ", ".join(f"`{model}-daa`" for model in settings["models"]),
     }
+
+
+def _chance(chance: Mapping[str, float]) -> str:
+    """What ASP is by chance: a little above a half, the more the smaller the gallery."""
+    some = next(iter(ASPS))  # by relevance of any kind it is the same
+    return " and ".join(
+        f"{100 * chance[named(way, some)]:.1f} {words}" for way, words in WAYS.items()
+    )
 
 
 def _summary(results: Results) -> Iterator[str]:
@@ -101,7 +113,9 @@ def way_of(known: Results, paper: float) -> str:
     """Whether a difference points the way the paper's does, as far as that can be told."""
     if abs(paper) < SMALL:
         return "no difference there"
-    alike = known["difference"] * paper > 0
-    if known["low"] is None or known["low"] <= 0 <= known["high"]:
-        return f"{'the same' if alike else 'the other'} way, but not told from none"
-    return "the same way" if alike else "the other way"
+    if abs(100 * known["difference"]) < SMALL:
+        return "no difference here"
+    way = "the same way" if known["difference"] * paper > 0 else "the other way"
+    if known["low"] is None:
+        return f"{way} by one seed, which says little"
+    return f"{way}, but not told from none" if known["low"] <= 0 <= known["high"] else way

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from trope.experiments.daa.figures import WAYS, percent
+from trope.experiments.daa.figures import WAYS
 from trope.experiments.daa.measure import RECALL
 from trope.experiments.daa.published import SETTING, TABLE_2, gain_2, shared_ratios
-from trope.experiments.runs.tables import NONE, gap
+from trope.experiments.runs.tables import NONE, gap, points
 from trope.reports.plots import Line, Panel
 from trope.reports.tables import Table
 
@@ -52,7 +52,7 @@ def _rows(model: str, found: Results) -> Table:
         [
             _share(ratio),
             name,
-            *(percent(known[kind][way][metric]["value"]) for way, metric in CELLS),
+            *(points(known[kind][way][metric]["value"]) for way, metric in CELLS),
         ]
         for ratio, known in found["ratios"].items()
         for kind, name in (("base", model), ("daa", f"{model} + DAA"))

@@ -14,6 +14,7 @@ from trope.experiments.daa.measure import DIRECTIONS, RECALL, figures, gains, na
 from trope.experiments.daa.published import shared_ratios
 from trope.experiments.daa.ratio_figures import panels, tables
 from trope.experiments.daa.ratio_page import page
+from trope.experiments.daa.ready import refuse_models
 from trope.experiments.daa.study import BASE, described, trained, variant
 from trope.experiments.runs import Outcome, Series
 from trope.experiments.runs.summary import table
@@ -26,6 +27,7 @@ Runs = dict[float, list[Sequence[Outcome]]]  # by ratio: without DAA, with it
 
 def run(data: Path, parts: Path, settings: Ratios) -> Findings:
     """Train, compare at each ratio, and fit how gains change with it."""
+    refuse_models(settings.models)
     variants = [
         variant(model, settings, kind, ratio)
         for model in settings.models

@@ -11,6 +11,7 @@ from trope.experiments.daa.agreeing import low_shares
 from trope.experiments.daa.figures import panels, tables
 from trope.experiments.daa.measure import ASPS, Semantic, figures, gains
 from trope.experiments.daa.page import page
+from trope.experiments.daa.ready import refuse_models, refuse_unready
 from trope.experiments.runs import Series, Variant, train_all
 from trope.experiments.runs.summary import whole
 from trope.experiments.spec import Findings
@@ -20,6 +21,7 @@ BASE = "base"
 
 def run(data: Path, parts: Path, settings: Measures) -> Findings:
     """Train, compare with the base, and describe what came out."""
+    refuse_models(settings.models)
     variants = {
         model: [variant(model, settings, kind) for kind in (BASE, *settings.relevance)]
         for model in settings.models
@@ -43,7 +45,8 @@ def variant(model: str, settings: Ranking, kind: str, share: float = 1.0) -> Var
 
 
 def trained(variants: list[Variant], settings: Ranking, data: Path, parts: Path) -> Series:
-    """All runs, measured on the test split."""
+    """All runs, measured on the test split, if the data is fit for it."""
+    refuse_unready(data, variants, settings.folds)
     return train_all(
         variants,
         settings.seeds,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -18,7 +19,10 @@ Numbers: TypeAlias = Float[np.ndarray, " n"]
 
 @dataclass(frozen=True, eq=False)
 class Certainty:
-    """Items of one modality: how spread out they are on average, and both ends."""
+    """Items of one modality: how spread out they are on average, and both ends.
+
+    `spreads` are those of the items at each end.
+    """
 
     side: str
     count: int
@@ -26,11 +30,15 @@ class Certainty:
     deviation: float
     most: tuple[Card, ...]
     least: tuple[Card, ...]
+    spreads: Mapping[str, tuple[float, ...]]
 
     def document(self) -> dict[str, Any]:
         """As plain values, with ids in place of cards."""
         plain = {name: getattr(self, name) for name in ("side", "count", "mean", "deviation")}
-        ends = {end: [_plain(card) for card in getattr(self, end)] for end in ("most", "least")}
+        ends = {
+            end: [_plain(*one) for one in zip(getattr(self, end), self.spreads[end], strict=True)]
+            for end in ("most", "least")
+        }
         return plain | ends
 
 
@@ -64,9 +72,11 @@ def _certainty(
         )
 
     known = reach[places]
-    most, least = cards(order[:shown]), cards(order[::-1][: min(shown, len(order) - shown)])
-    return Certainty(side, len(known), float(known.mean()), float(known.std()), most, least)
+    ends = {"most": order[:shown], "least": order[::-1][: min(shown, len(order) - shown)]}
+    spreads = {end: tuple(reach[chosen].tolist()) for end, chosen in ends.items()}
+    shares = (side, len(known), float(known.mean()), float(known.std()))
+    return Certainty(*shares, cards(ends["most"]), cards(ends["least"]), spreads)
 
 
-def _plain(card: Card) -> dict[str, str]:
-    return {"id": card.id, "text": card.text, "note": card.note}
+def _plain(card: Card, spread: float) -> dict[str, Any]:
+    return {"id": card.id, "text": card.text, "spread": spread}
