@@ -15,6 +15,7 @@ PAGES = {
     ("daa", "daa"): ["vse", "pcme"],
     ("daa-sgr", "daa"): ["sgr"],
     ("data-ratio", "data-ratio"): ["vse", "pcme"],
+    ("data-ratio-sgr", "data-ratio"): ["sgr"],
 }
 
 
