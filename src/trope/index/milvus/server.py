@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import logging.config
 import os
 import re
 from collections.abc import Iterator
@@ -21,9 +22,24 @@ def connected(uri: str) -> Any:
     if find_spec("pymilvus") is None:
         raise MissingExtra("engine 'milvus'", "milvus")
     with told(uri):
-        package = import_module("pymilvus")
-        logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # errors are raised, and told
+        package = client_package()
         return package.MilvusClient(uri=uri, token=os.environ.get(TOKEN, ""), timeout=30)
+
+
+def client_package() -> Any:
+    """The client's package, imported without harm to the logging of the process.
+
+    It configures logging when it is imported, which closes every handler that there is; some close
+    what they write to, be it the standard error of before.
+    """
+    before = logging.config.dictConfig
+    logging.config.dictConfig = lambda config: None
+    try:
+        package = import_module("pymilvus")
+    finally:
+        logging.config.dictConfig = before
+    logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # errors are raised, and told
+    return package
 
 
 @contextmanager
