@@ -36,6 +36,7 @@ def service(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Se
     """Both indexes; marks of their own."""
     marks = tmp_path_factory.mktemp("marks") / "marks.jsonl"
     made = Service(Places((home / "infonce-index", home / "pvse-index"), marks=marks))
+    assert not made.warm()  # as `trope serve` does: the first request waits for no model
     yield made
     made.close()
 
