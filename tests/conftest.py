@@ -95,7 +95,7 @@ def milvus_uri(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """One server for all tests; where it cannot start, a failure in CI and a skip elsewhere."""
     if why := milvus_server.missing():
         (pytest.fail if os.environ.get("CI") else pytest.skip)(f"no Milvus server: {why}")
-    with milvus_server.running(tmp_path_factory.mktemp("milvus")) as uri:
+    with milvus_server.running(tmp_path_factory.mktemp("milvus"), hurried=True) as uri:
         yield uri
 
 

@@ -23,6 +23,11 @@ from pathlib import Path
 
 STARTING = 180  # seconds
 PIECE = 2**16
+HURRIED = {  # milliseconds between looks at what is new: as they come, a test mostly waits for them
+    "proxy.timeTickInterval": 50,
+    "queryCoord.checkInterval": 100,
+    "queryCoord.distPullInterval": 50,
+}
 ASK_FLAGS, SET_FLAGS, UP = 0x8913, 0x8914, 0x1  # of an interface, see netdevice(7)
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -40,10 +45,11 @@ def missing() -> str:
 
 
 @contextmanager
-def running(folder: Path) -> Iterator[str]:
+def running(folder: Path, *, hurried: bool = False) -> Iterator[str]:
     """A server with its files below a folder; its address on loopback."""
     door = folder / "door"
     command = ["unshare", "-rn", sys.executable, str(Path(__file__).resolve()), str(folder)]
+    command += ["hurried"] if hurried else []
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as inside:
         try:
@@ -131,7 +137,7 @@ async def _door(path: Path, port: int) -> None:
     await _ended(server)
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, hurried: bool) -> None:
     from milvus import MilvusServer
 
     refuse_other_interfaces()
@@ -140,6 +146,8 @@ def main(folder: Path) -> None:
     server.set_base_dir(str(folder / "server"))
     for part in ("rootCoord", "proxy", "queryCoord", "queryNode", "dataCoord", "dataNode"):
         server.config.set(f"{part}.ip", "127.0.0.1")
+    for name, milliseconds in HURRIED.items() if hurried else ():
+        server.config.set(name, milliseconds)
     try:
         server.start()
         server.wait_started(timeout=STARTING * 1_000)
@@ -160,4 +168,4 @@ def _stopped(process: subprocess.Popen[bytes] | None) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), "hurried" in sys.argv[2:])

@@ -4,10 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torchmetrics.functional.retrieval import retrieval_average_precision, retrieval_r_precision
+from sklearn.metrics import average_precision_score, precision_recall_curve
 
 from trope.metrics import Block
 from trope.metrics.precision import MAP, MAPAtR, RPrecision
@@ -39,17 +38,17 @@ def test_equal_loops_over_the_order(
             assert np.isnan(mine).all()
 
 
-def test_equal_torchmetrics(drawn: Callable[..., Block]) -> None:
-    """Which leaves out right items of negative scores: it gets the order as positive ones."""
+def test_equal_scikit_learn(drawn: Callable[..., Block]) -> None:
+    """R-precision is the point of its curve where as many items are taken as are right."""
     block = drawn(1, queries=40, items=300)
     average, precision = MAP()(block)["map"], RPrecision()(block)["r-precision"]
     for query in np.flatnonzero(block.positives):
-        scores = torch.from_numpy(1.0 + block.items - np.argsort(block.order[query]))
-        right = torch.from_numpy(block.right[[query]].toarray()[0])
-        theirs = retrieval_average_precision(scores, right)
-        assert average[query] == pytest.approx(float(theirs), rel=1e-5)
-        theirs = retrieval_r_precision(scores, right)
-        assert precision[query] == pytest.approx(float(theirs), rel=1e-5)
+        scores = block.items - np.argsort(block.order[query])
+        right = block.right[[query]].toarray()[0]
+        assert average[query] == pytest.approx(average_precision_score(right, scores))
+        curve = precision_recall_curve(right, scores)[0]
+        assert len(curve) == block.items + 1
+        assert precision[query] == pytest.approx(curve[block.items - right.sum()])
 
 
 def test_a_worked_example(block_of: Callable[..., Block]) -> None:

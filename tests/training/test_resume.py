@@ -55,13 +55,21 @@ def stop(recipe: str, data: Path, out: Path, number: signal.Signals) -> None:
     assert not read_tensors(state)[1]["progress"]["finished"]
 
 
-@pytest.mark.parametrize("recipe", ["neighborhoods", "discrepancy"])
-def test_a_stopped_run_goes_on_as_if_nothing_had_happened(tmp_path: Path, recipe: str) -> None:
+@pytest.mark.parametrize(
+    ("recipe", "signals"),
+    [
+        ("neighborhoods", [signal.SIGKILL]),
+        ("discrepancy", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM]),
+    ],
+)
+def test_a_stopped_run_goes_on_as_if_nothing_had_happened(
+    tmp_path: Path, recipe: str, signals: list[signal.Signals]
+) -> None:
     """With weights, the bank of embeddings too, which is written while steps are made."""
     data = planted.write(tmp_path / "data")
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     assert started(recipe, data, whole).wait(120) == 0
-    for number in (signal.SIGKILL, signal.SIGINT, signal.SIGTERM):
+    for number in signals:
         stop(recipe, data, broken, number)
     assert started(recipe, data, broken).wait(120) == 0
     same_end(whole, broken)
