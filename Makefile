@@ -3,7 +3,7 @@
 # PYTHON      the interpreter that makes the virtual environment (3.11 or newer)
 # TORCH_ARGS  extra arguments of the one `pip install` that brings torch, such as an index
 #             of CPU-only or CUDA builds; the version itself is pinned in constraints.txt
-# ONLY, SCALE passed on to the benchmarks: make bench ONLY=data SCALE=full
+# ONLY, SCALE passed on to the benchmarks: make bench ONLY="data search/faiss-single" SCALE=full
 PYTHON     ?= python3
 VENV       ?= .venv
 TORCH_ARGS ?=

@@ -61,14 +61,14 @@ FAMILIES: dict[str, dict[str, Case]] = {
 def main() -> None:
     parser = argparse.ArgumentParser(prog="make bench")
     cases = [f"{family}/{name}" for family, found in FAMILIES.items() for name in found]
-    parser.add_argument("--only", choices=[*FAMILIES, *cases], help="one family, or one case")
+    parser.add_argument("--only", nargs="+", choices=[*FAMILIES, *cases], help="families or cases")
     parser.add_argument("--scale", choices=["default", "full"], default="default")
     chosen = parser.parse_args()
     results = orjson.loads(LATEST.read_bytes()) if LATEST.exists() else {}
     full = chosen.scale == "full"
     for case in cases:
         family, _, name = case.partition("/")
-        if chosen.only in (None, family, case):
+        if not chosen.only or {family, case} & set(chosen.only):
             print(f"{case} …", flush=True)
             found = dict(FAMILIES[family][name](full))
             results[case + ("/full" if full else "")] = found | {"made": provenance()}
