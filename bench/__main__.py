@@ -61,7 +61,9 @@ FAMILIES: dict[str, dict[str, Case]] = {
 def main() -> None:
     parser = argparse.ArgumentParser(prog="make bench")
     cases = [f"{family}/{name}" for family, found in FAMILIES.items() for name in found]
-    parser.add_argument("--only", nargs="+", choices=[*FAMILIES, *cases], help="families or cases")
+    parser.add_argument(
+        "--only", nargs="+", metavar="CASE", choices=[*FAMILIES, *cases], help="families or cases"
+    )
     parser.add_argument("--scale", choices=["default", "full"], default="default")
     chosen = parser.parse_args()
     results = orjson.loads(LATEST.read_bytes()) if LATEST.exists() else {}

@@ -77,6 +77,22 @@ def test_the_rate_falls_after_five_epochs_without_a_lower_loss(
     assert rates == pytest.approx([1e-3] * 7 + [1e-4] * 6 + [1e-5])
 
 
+def test_the_rate_falls_after_so_many_epochs_whatever_they_brought(
+    pairs: Pairs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    validated(monkeypatch, list(range(7, 0, -1)), list(np.linspace(0, 1, 7)))
+    sets = [*SHORT, "training.schedule=step", "training.patience=3", "training.epochs=7", RATE]
+    done = train("angular", pairs, tmp_path / "run", sets=sets, quiet=True)
+    rates = [line["rate"] for line in done.progress.history]
+    assert rates == pytest.approx([1e-3] * 3 + [1e-4] * 3 + [1e-5])
+
+
+def test_the_paper_of_sgr_lowers_its_rate_once() -> None:
+    training = load_recipe("sgr-paper").training
+    assert (training.schedule, training.patience, training.epochs) == ("step", 10, 20)
+    assert training.stop >= training.epochs  # it trains to the end
+
+
 def test_the_rate_falls_with_every_step(
     pairs: Pairs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

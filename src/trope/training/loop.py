@@ -20,7 +20,7 @@ from trope.errors import DataError, TropeError, UsageError
 from trope.files import write_json
 from trope.training.folder import NONFINITE, has_state
 from trope.training.metrics import Metrics
-from trope.training.optimizer import adam, falling, set_rate
+from trope.training.optimizer import adam, falling, lowered, set_rate
 from trope.training.selection import blind
 from trope.training.settings import Recipe
 from trope.training.state import Progress, deterministic, load_state, save_state
@@ -223,7 +223,7 @@ class Loop:
         cost = -value if self.blind else found.loss  # the rate must not fall by what never changes
         progress.waited = 0 if cost < progress.lowest else progress.waited + 1
         progress.lowest = min(progress.lowest, cost)
-        if wanted.schedule == "plateau" and progress.waited >= wanted.patience:
+        if lowered(wanted, progress.epoch + 1, progress.waited):
             progress.rate, progress.waited = progress.rate * wanted.decay, 0
             set_rate(self.optimizer, progress.rate)
         progress.epoch, progress.step, progress.total = progress.epoch + 1, 0, 0.0

@@ -67,3 +67,10 @@ def set_rate(optimizer: Any, rate: float) -> None:
 def falling(settings: Optimization, epoch: int, share: float) -> float:
     """The rate after some epochs and a share of the next: all of it at first, none at the end."""
     return settings.learning_rate * max(0.0, 1 - (epoch + share) / settings.epochs)
+
+
+def lowered(settings: Optimization, epochs: int, waited: int) -> bool:
+    """Whether the rate is multiplied after so many epochs, some of them in wait of a lower loss."""
+    if settings.schedule == "step":
+        return epochs % settings.patience == 0
+    return settings.schedule == "plateau" and waited >= settings.patience

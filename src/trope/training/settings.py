@@ -39,11 +39,11 @@ class Optimization:
     """How the weights are learned; the defaults are those of paper 004.
 
     By the schedule `plateau` the learning rate is multiplied by `decay` after `patience` epochs
-    without a lower validation loss; by `linear` it falls with every step, to 0 at the end of all
-    `epochs`. Training ends after `stop` epochs without a better `select` on validation: 5-way
-    recall, loss, or NDCG by shared `labels`. A `clip` of 0 is none. `rates` multiply the learning
-    rate of a part: the encoders `image` and `text`, both `head`s, the `scorer`, or what the `loss`
-    itself learns.
+    without a lower validation loss; by `step` after every `patience` epochs, whatever they brought;
+    by `linear` it falls with every step, to 0 at the end of all `epochs`. Training ends after
+    `stop` epochs without a better `select` on validation: 5-way recall, loss, or NDCG by shared
+    `labels`. A `clip` of 0 is none. `rates` multiply the learning rate of a part: the encoders
+    `image` and `text`, both `head`s, the `scorer`, or what the `loss` itself learns.
     """
 
     batch: int = 64
@@ -51,7 +51,7 @@ class Optimization:
     learning_rate: float = 1e-4
     rates: Mapping[str, float] = field(default_factory=dict)
     weight_decay: float = 1e-5
-    schedule: Literal["plateau", "linear"] = "plateau"
+    schedule: Literal["plateau", "step", "linear"] = "plateau"
     decay: float = 0.1
     patience: int = 5
     stop: int = 12
