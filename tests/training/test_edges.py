@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import planted
 import pytest
@@ -129,7 +130,7 @@ def test_another_process_speaks_only_if_the_first_did_not(
     """It waits: `torchrun` ends it meanwhile if the first has ended."""
     waited: list[float] = []
     monkeypatch.setenv("RANK", str(rank))
-    monkeypatch.setattr("trope.cli.train.time.sleep", waited.append)
+    monkeypatch.setattr("trope.cli.train.time", SimpleNamespace(sleep=waited.append))
     assert commanded("--data", str(tmp_path / "nothing"), "--out", str(tmp_path / "run")) == 2
     assert len(waited) == rank
     assert "nothing" in capsys.readouterr().err

@@ -75,7 +75,7 @@ def served(service: Service, settings: ServeSettings) -> Iterator[ServeSettings]
         yield chosen
     finally:
         server.should_exit = True
-        thread.join(20)
+        thread.join(60)
         listener.close()
         assert not thread.is_alive()
 

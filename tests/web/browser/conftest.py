@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 from browsing import DESKTOP, Page, browser, missing
 from page_samples import QUICK, write
+from web_samples import served
 
 import trope
 from trope.explain import (
@@ -22,8 +22,6 @@ from trope.explain import (
     find_wrong,
 )
 from trope.training import train
-from trope.web.app import application
-from trope.web.server import Server, bound
 from trope.web.service import Places, Service
 from trope.web.settings import ServeSettings
 
@@ -60,15 +58,8 @@ def address(archive: Path) -> Iterator[str]:
     settings = ServeSettings(port=0, rate=0.0)
     explained = tuple(archive / name for name in EXPLAINED)
     service = Service(Places((archive / "infonce", archive / "pvse"), explained))
-    with bound(settings) as listener:
-        ready = threading.Event()
-        server = Server(application(service, settings), settings, ready.set)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        assert ready.wait(30)
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        server.should_exit = True
-        thread.join()
+    with served(service, settings) as chosen:
+        yield f"http://127.0.0.1:{chosen.port}"
     service.close()
 
 
