@@ -12,8 +12,8 @@ BIN         = $(VENV)/bin
 PIP         = $(BIN)/python -m pip --disable-pip-version-check
 TORCH       = $(shell grep '^torch==' constraints.txt)
 
-# Compiled modules are kept even where the caller's environment says otherwise: tests start Python a
-# hundred times, and compiling everything again takes a third of each start.
+# Modules are compiled when they are first used, not all when they are installed, and kept even where
+# the caller's environment says otherwise: tests start Python a hundred times.
 export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: demo test check bench docs build clean
@@ -47,11 +47,11 @@ clean:
 
 # One stamp per set of extras: installed again only when the pins or the package's metadata change.
 $(VENV)/.%: $(VENV)/.torch
-	$(PIP) install --quiet -c constraints.txt -e '.[$*]'
+	$(PIP) install --quiet --no-compile -c constraints.txt -e '.[$*]'
 	@touch $@
 
 $(VENV)/.torch: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("trope needs Python 3.11 or newer, this is %d.%d: make PYTHON=python3.11" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) install --quiet $(TORCH_ARGS) '$(TORCH)'
+	$(PIP) install --quiet --no-compile $(TORCH_ARGS) '$(TORCH)'
 	@touch $@
