@@ -131,20 +131,21 @@ def test_the_bank_keeps_where_pairs_lay(pairs: Pairs, tmp_path: Path, sets: list
     train_pairs = running.task.train
     assert len(train_pairs) % 16
     steps = list(Steps(running.task, 0, 0, 16, running.fabric).steps())
-    for step in steps:
+    for step in steps[:-1]:
         running._step(step)
-    bank = weighing(running).bank
+    bank, last = weighing(running).bank, steps[-1]
     assert bank is not None
-    senses = 2 if sets else 1
-    assert bank.points.shape == (2, len(train_pairs), senses, 12)
-    last = steps[-1]
+    assert bank.points.shape == (2, len(train_pairs), 2 if sets else 1, 12)
     with torch.no_grad():
-        again = running.model(last.images, last.texts)
-    for side, packed in enumerate(again):
-        points = packed[1] if sets else packed[1].mean(dim=1, keepdim=True)
-        near = torch.from_numpy(bank.points[side, last.pairs])
-        assert torch.allclose(near, points, atol=0.5)  # a step later they have moved
-        assert not torch.equal(near, points)
+        before = running.model(last.images, last.texts)
+    running._step(last)
+    with torch.no_grad():
+        after = running.model(last.images, last.texts)
+    for side, (lay, lie) in enumerate(zip(before, after, strict=True)):
+        kept = torch.from_numpy(bank.points[side, last.pairs])
+        lay, lie = (one[1] if sets else one[1].mean(dim=1, keepdim=True) for one in (lay, lie))
+        assert torch.allclose(kept, lay, atol=1e-6)
+        assert not torch.allclose(kept, lie, atol=1e-4)  # a step later they have moved
     left = np.setdiff1d(np.arange(len(train_pairs)), np.concatenate([s.pairs for s in steps]))
     assert not bank.points[:, left].any()
     weighing(running).learn(1)
@@ -160,6 +161,28 @@ def test_the_bank_keeps_where_pairs_lay(pairs: Pairs, tmp_path: Path, sets: list
         assert around is not None
         found = measured(chain_of(around), bank.points[1, :, 0])["diversity"]
         assert known[1] == pytest.approx(found, abs=1e-6)
+
+
+def test_a_fresh_bank_has_no_dropout(pairs: Pairs, tmp_path: Path) -> None:
+    """All pairs by the model as it is when the epoch begins; nothing is kept as batches pass."""
+    sets = ["neighbors.k=5", "text.dropout=0.5", "weight.fresh=true"]
+    running = made(pairs, tmp_path / "run", "discrepancy", *sets)
+    for step in Steps(running.task, 0, 0, 16, running.fabric).steps():
+        running._step(step)
+    bank, train_pairs = weighing(running).bank, running.task.train
+    assert bank is not None
+    assert not bank.points.any()
+    for epoch in (1, 2):
+        weighing(running).learn(epoch)
+        assert running.task.model.text.training
+        running.task.model.eval()
+        with torch.no_grad():
+            inputs = next(iter(running.task.texts.batches([train_pairs.texts], None)))
+            points = running.task.model.text(*inputs)[1].mean(dim=1, keepdim=True)
+        running.task.model.train()
+        assert torch.allclose(torch.from_numpy(bank.points[1]), points, atol=1e-6)
+        for step in Steps(running.task, 0, epoch, 16, running.fabric).steps():
+            running._step(step)
 
 
 def test_neighbors_are_those_of_the_texts(pairs: Pairs, tmp_path: Path) -> None:
@@ -238,6 +261,7 @@ def killed(monkeypatch: pytest.MonkeyPatch, epoch: int, number: int, **how: Any)
 GOING = {
     "diversity": ["neighbors.k=5"],
     "discrepancy": ["neighbors.k=5", "weight.sample=9", "weight.senses=max"],
+    "combined-stats": ["neighbors.k=5", "weight.fresh=true"],
     "hal": ["weight.name=hubs", "weight.share=0.2"],
     "random-weights": [],
 }
@@ -394,6 +418,36 @@ def test_settings_of_weights_that_change_nothing() -> None:
     assert "weight.steps" not in idle("weight.name=discrepancy")
     assert "weight.senses" in idle("weight.name=diversity")
     assert "weight.senses" not in idle("weight.name=diversity", "head.senses=2")
+
+
+@pytest.mark.parametrize("weight", ["ess", "normalized-difference"])
+def test_a_sign_that_a_difference_does_not_see(weight: str) -> None:
+    """|N(-U_X) - N(-U_Y)| is |N(U_X) - N(U_Y)|, but for zero and where N is a softmax."""
+
+    def idle(*sets: str) -> dict[str, str]:
+        return idle_settings(resolve(load_recipe("pvse"), [f"weight.name={weight}", *sets], 100))
+
+    for by in ("z", "rank", "none"):
+        assert "weight.sign" in idle(f"weight.by={by}")
+    assert "weight.sign" not in idle("weight.by=softmax")
+    assert "weight.sign" not in idle("weight.sign=0")
+    if weight == "ess":
+        assert "weight.sign" not in idle("weight.combine=sum")
+
+
+def test_settings_of_a_sweep_that_is_not_made() -> None:
+    def idle(*sets: str) -> dict[str, str]:
+        return idle_settings(resolve(load_recipe("combined-val"), sets, 100))
+
+    sweep = {"weight.share", "weight.epochs"}
+    assert not sweep & idle().keys()
+    assert sweep <= idle("weight.beta=1", "weight.gamma=2").keys()
+
+
+@pytest.mark.parametrize("recipe", ["uniform-lambda", "random-weights"])
+def test_equal_weights_permuted_are_equal(recipe: str) -> None:
+    idle = idle_settings(resolve(load_recipe(recipe), [], 100))
+    assert ("weight.permuted" in idle) == (recipe == "uniform-lambda")
 
 
 def test_a_recipe_loses_its_weight() -> None:

@@ -116,11 +116,12 @@ def test_the_normalized_difference(by: str) -> None:
         forms = {
             "z": [(v - mu) / sigma for v in values],
             "rank": [(sum(w < v for w in values) + 0.5) / n for v in values],
-            "softmax": [n * share for share in softmax(values)],
             "none": values,
         }
-        scaled.append(forms[by])
-    apart = [abs(scaled[0][i] - scaled[1][i]) for i in batch]
+        # alpha of the paper is a softmax over the batch, the others look at all pairs
+        alpha = [len(batch) * share for share in softmax([values[i] for i in batch])]
+        scaled.append(alpha if by == "softmax" else [forms[by][i] for i in batch])
+    apart = [abs(image - text) for image, text in zip(*scaled, strict=True)]
     expected = [3.0 * 5 * d / math.fsum(apart) for d in apart]
     weight = made("normalized-difference", by=by, scale=3.0)
     assert weighed(weight, found, np.array([batch]))[0].tolist() == pytest.approx(expected)
@@ -198,8 +199,18 @@ def test_direction() -> None:
     assert apart[0] > apart[1]
 
 
-def planted(kind: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def semantic(name: str, **options: object) -> Semantic:
+    found = made(name, **options)
+    assert isinstance(found, Semantic)
+    return found
+
+
+def planted(
+    kind: str, seed: int = 0, both: bool = False
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Clusters of pairs that are each other's neighbors; some are special in their images.
+
+    With `both` in their texts as well.
 
     diverse: images of the cluster lie anywhere. discrepant: a pair whose own image lies elsewhere,
     while those of its neighbors, and of theirs, lie together.
@@ -210,7 +221,8 @@ def planted(kind: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarra
     text = centers[cluster] + 0.3 * random.normal(size=(len(cluster), d))
     image = centers[cluster] + 0.3 * random.normal(size=(len(cluster), d))
     special = cluster < 3 if kind == "diverse" else np.arange(len(cluster)) % size == 0
-    image[special] = random.normal(size=(special.sum(), d))
+    for side in (image, text) if both else (image,):
+        side[special] = random.normal(size=(special.sum(), d))
     ids = np.array([[j for j in np.flatnonzero(cluster == cluster[i]) if j != i]
                     for i in range(len(cluster))], np.int32)  # fmt: skip
     unit = [side / np.linalg.norm(side, axis=1, keepdims=True) for side in (image, text)]
@@ -233,12 +245,74 @@ def test_a_planted_group_gets_the_larger_weights(kind: str, senses: int, sample:
     weights = weigh_all(several(image), several(text), ids, weight).weights
     assert weights[special].min() > weights[~special].max()
     for name in ("ess", "normalized-difference"):
-        ours = made(name, measure=weight.measures[0], **how)
-        assert isinstance(ours, Semantic)
+        ours = semantic(name, measure=weight.measures[0], **how)
         found = weigh_all(several(image), several(text), ids, ours).weights
         assert found[special].mean() > 1.4 * found[~special].mean()
     opposite = weigh_all(several(image), several(text), ids, type(weight)(sign=1, combine="image"))
     assert opposite.weights[special].max() < opposite.weights[~special].min()
+
+
+@pytest.mark.parametrize("kind", ["diverse", "discrepant"])
+@pytest.mark.parametrize("combine", ["sum", "image", "text", "product", "max"])
+def test_the_sign_turns_the_emphasis_on_a_planted_group(kind: str, combine: str) -> None:
+    """Special in images and texts alike; a difference of the two would not see such a group."""
+    image, text, ids, special = planted(kind, both=True)
+    measure = Diversity if kind == "diverse" else Discrepancy
+    more, less = (weigh_all(image, text, ids, measure(sign=sign, combine=combine)).weights
+                  for sign in (-1, 1))  # fmt: skip
+    assert more[special].min() > more[~special].max()
+    assert less[special].max() < less[~special].min()
+
+
+@pytest.mark.parametrize("kind", ["diverse", "discrepant"])
+@pytest.mark.parametrize("name", ["combined-val", "combined-stats"])
+def test_a_group_planted_in_both_weighs_more_by_combinations(kind: str, name: str) -> None:
+    image, text, ids, special = planted(kind, both=True)
+    more, less = (weigh_all(image, text, ids, semantic(name, sign=sign)).weights
+                  for sign in (-1, 1))  # fmt: skip
+    assert more[special].min() > more[~special].max()
+    assert less[special].max() < less[~special].min()
+
+
+def test_the_ratio_says_which_measure_counts() -> None:
+    """Of pairs that are diverse and pairs that are discrepant, those that beta or gamma favors."""
+    diverse, discrepant = np.array([0.0, 0.5, 0.5]), np.array([0.5, 0.0, 0.5])
+    found = {"diversity": np.stack([diverse] * 2), "discrepancy": np.stack([discrepant] * 2)}
+    batch = np.arange(3)[None]
+    first, second, other = weighed(CombinedVal(beta=4.0, gamma=1.0), found, batch)[0]
+    assert first > second > other
+    first, second, other = weighed(CombinedVal(beta=1.0, gamma=4.0), found, batch)[0]
+    assert second > first > other
+
+
+@pytest.mark.usefixtures("untyped")
+@pytest.mark.parametrize("kind", [np.float16, np.float64])
+def test_vectors_of_another_precision(kind: type) -> None:
+    image, text, ids, _ = planted("diverse")
+    expected = weigh_all(image.astype(np.float32), text.astype(np.float32), ids).weights
+    found = weigh_all(image.astype(kind), text.astype(kind), ids).weights
+    assert found == pytest.approx(expected, rel=5e-3 if kind is np.float16 else 1e-5)
+
+
+def test_vectors_need_not_have_length_one() -> None:
+    """Scores are mean cosines."""
+    image, text, ids, _ = planted("discrepant")
+    lengths = np.random.default_rng(2).uniform(0.5, 3, (len(image), 1))
+    for name, scores in weigh_all(image, text, ids).scores.items():
+        assert weigh_all(lengths * image, 3 * text, ids).scores[name] == pytest.approx(scores)
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_vectors_that_are_not_numbers_are_told(wrong: float) -> None:
+    image, text, ids, _ = planted("diverse")
+    image[7, 3] = wrong
+    with pytest.raises(UsageError, match="weights: image 7 "):
+        weigh_all(image, text, ids)
+
+
+def test_no_pairs_have_no_weights() -> None:
+    with pytest.raises(UsageError, match="weights: no pairs"):
+        weigh_all(np.zeros((0, 4)), np.zeros((0, 4)), np.zeros((0, 2), np.int32))
 
 
 @pytest.mark.usefixtures("untyped")

@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float, Int
 
 from trope.errors import DataError
-from trope.views import Encoded, View
+from trope.views import Encoded
 
 FILE = "bank.npy"
 
@@ -30,9 +30,9 @@ class Bank:
         self.path, self.shape = folder / FILE, shape
         self.points: Points = self._made() if fresh else self._found()
 
-    def write(self, rows: Int[np.ndarray, " b"], view: View) -> None:
-        """Where the pairs of a batch are now."""
-        for side, encoded in enumerate((view.image, view.text)):
+    def write(self, rows: Int[np.ndarray, " b"], image: Encoded, text: Encoded) -> None:
+        """Where these pairs are now."""
+        for side, encoded in enumerate((image, text)):
             self.points[side, rows] = self._kept(encoded)
 
     def flush(self) -> None:

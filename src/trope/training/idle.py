@@ -13,7 +13,9 @@ from trope.errors import UsageError
 from trope.training.settings import Recipe
 from trope.training.small import is_default, setting
 from trope.training.task import NEAR, build_loss, build_weight
-from trope.weights import Semantic, Weight
+from trope.weights import CombinedVal, Semantic, Weight
+from trope.weights.simple import Uniform
+from trope.weights.tempered import Scaled
 
 OF_SENSES = ("diversity", "mmd")  # penalties
 GRU = ("hidden", "bidirectional")
@@ -97,8 +99,14 @@ def _unused_by_head(settings: Recipe) -> Iterator[tuple[str, list[str]]]:
 
 
 def _unused_by(weight: Weight, senses: int) -> Iterator[tuple[str, list[str]]]:
+    if isinstance(weight, Uniform):
+        yield "where all weights are equal", ["weight.permuted"]
     if not isinstance(weight, Semantic):
         return
+    if isinstance(weight, Scaled) and weight.sign and not weight.signed:
+        yield "where the difference of images and texts counts", ["weight.sign"]
+    if isinstance(weight, CombinedVal) and weight.chosen:
+        yield "where beta and gamma are given", ["weight.share", "weight.epochs"]
     if "discrepancy" not in weight.measures:
         yield "with a weight that does not look at discrepancy", ["weight.steps"]
     if senses == 1:

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from lightning_fabric import Fabric
 from torch import Tensor, nn
 
 from trope.encoders import encode
+from trope.evaluation.scoring import some
 from trope.neighbors import Chain
 from trope.runtime import generator
 from trope.training.bank import Bank
@@ -27,6 +28,7 @@ from trope.weights import Combined, PairWeight, Semantic, ViewWeight, chain_of, 
 from trope.weights.condition import condition, steadiness
 from trope.weights.weight import Batches, Weights
 
+BLOCK = 4_096  # pairs encoded before they are put into the bank
 STEADINESS = "steadiness"  # kept with what is known: it cannot be made again from one epoch
 
 
@@ -82,8 +84,8 @@ class Weighing:
 
     def kept(self, step: Step, view: View) -> None:
         """Note where the pairs of a step are."""
-        if self.bank is not None:
-            self.bank.write(step.pairs, view)
+        if self.bank is not None and not self._fresh:
+            self.bank.write(step.pairs, view.image, view.text)
 
     def flush(self) -> None:
         """Before the state is saved."""
@@ -117,8 +119,7 @@ class Weighing:
             return
         found: Any = None
         if self.bank is not None:
-            if epoch == 1:
-                self._complete(self.bank)
+            self._encode(self.bank, self._missing(epoch))
             found = self._learned(self.bank, epoch)
         self.known.learn(self.fabric.broadcast(found))
         vars(self).pop("_here", None)  # to be moved to the device anew
@@ -178,14 +179,26 @@ class Weighing:
     def _random(self, epoch: int, *purpose: str) -> np.random.Generator:
         return generator(self.seed, "weights", str(epoch), *purpose)
 
-    def _complete(self, bank: Bank) -> None:
-        """Encode what stood in no batch of the first epoch, the last of which was not full."""
-        rows = np.setdiff1d(np.arange(len(self.task.train)), self._order(0))
-        if len(rows):
-            model, train = self.task.model, self.task.train
-            image = encode(model.image, self.task.images, train.images[rows], parts=False)
-            text = encode(model.text, self.task.texts, train.texts[rows], parts=False)
-            bank.write(rows, View(image, text, torch.ones(len(rows), len(rows), dtype=torch.bool)))
+    @property
+    def _fresh(self) -> bool:
+        return isinstance(self.weight, Semantic) and self.weight.fresh
+
+    def _missing(self, epoch: int) -> Int[np.ndarray, " m"]:
+        """Pairs that steps have not put there: all, or those of the first's last, short batch."""
+        everyone = np.arange(len(self.task.train))
+        if self._fresh:
+            return everyone
+        return np.setdiff1d(everyone, self._order(0)) if epoch == 1 else everyone[:0]
+
+    def _encode(self, bank: Bank, pairs: Int[np.ndarray, " m"]) -> None:
+        """Put where the model sees these pairs now, without dropout, into the bank."""
+        model, train = self.task.model, self.task.train
+        for first in range(0, len(pairs), BLOCK):
+            chosen = pairs[first : first + BLOCK]
+            pictures, which = np.unique(train.images[chosen], return_inverse=True)
+            image = encode(model.image, self.task.images, pictures, parts=False)
+            text = encode(model.text, self.task.texts, train.texts[chosen], parts=False)
+            bank.write(chosen, some(image, which), text)
 
     @cached_property
     def _here(self) -> dict[str, Tensor]:

@@ -37,7 +37,9 @@ class Semantic(PairWeight):
 
     `sample` takes so many of each pair's products instead of all by the identity; `senses` says
     what the similarity of two items with several senses is: the mean over them, or the largest,
-    which needs a sample. Without `itself` nothing is compared with itself.
+    which needs a sample. Without `itself` nothing is compared with itself. `fresh` encodes all
+    pairs anew before an epoch, as evaluation does, where otherwise the bank has them as they passed
+    in training: noisy where there is dropout, and each by the model of that step.
     """
 
     scale: float = PAPER
@@ -46,6 +48,7 @@ class Semantic(PairWeight):
     sample: int = 0
     senses: Literal["mean", "max"] = "mean"
     steps: Literal[1, 2] = 2
+    fresh: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

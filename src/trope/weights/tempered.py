@@ -4,9 +4,10 @@
     normalized-difference  w = scale · B d / Σ d            d = |N(U_X) - N(U_Y)|, no second softmax
 
 z is the standardized score of the batch; the score is a combination of N(U_X) and N(U_Y), where N
-puts images and texts on one scale over all training pairs: `z` (mean zero, deviation one), `rank`
-(places between 0 and 1), `softmax` (alpha of the paper), or `none`. With `measure = both` N of
-diversity and N of discrepancy are added.
+puts images and texts on one scale: over all training pairs `z` (mean zero, deviation one) or `rank`
+(places between 0 and 1), over the batch `softmax` (alpha of the paper, over λ/B), or `none`. With
+`measure = both` N of diversity and N of discrepancy are added. A difference of z, of ranks or of
+bare scores is the same whatever their sign.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
+from jaxtyping import Float
 
 from trope.weights.neighborhood import MEASURES
 from trope.weights.semantic import Both, Combination, Semantic, combination
@@ -37,17 +39,26 @@ class Scaled(Semantic):
         """One, or both."""
         return MEASURES if self.measure == "both" else (self.measure,)
 
+    @property
+    def combined(self) -> Combination:
+        """How images and texts become one."""
+        return "difference"
+
+    @property
+    def signed(self) -> bool:
+        """Whether the opposite sign leads to other weights."""
+        return self.by == "softmax" or self.combined != "difference"
+
     def scaled(self, known: Known, batches: Batches) -> Both:
         """N(U_X) and N(U_Y) of each batch."""
-        parts = [self._scaled(self.sign * known[name]) for name in self.measures]
-        return np.asarray(np.sum(parts, axis=0)[:, batches])
+        parts = [self._scaled(self.sign * known[name], batches) for name in self.measures]
+        return np.asarray(np.sum(parts, axis=0))
 
-    def _scaled(self, scores: np.ndarray) -> np.ndarray:
-        if self.by == "z":
-            return standard(scores)
-        if self.by == "rank":
-            return ranks(scores)
-        return scores.shape[-1] * softmax(scores) if self.by == "softmax" else scores
+    def _scaled(self, scores: Float[np.ndarray, "2 n"], batches: Batches) -> Both:
+        if self.by == "softmax":
+            return np.asarray(batches.shape[1] * softmax(scores[:, batches]))
+        whole = standard(scores) if self.by == "z" else ranks(scores)
+        return np.asarray((scores if self.by == "none" else whole)[:, batches])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,9 +73,14 @@ class Ess(Scaled):
         if not 0 < self.share <= 1:
             raise ValueError(f"share must be above 0 and at most 1, found {self.share}")
 
+    @property
+    def combined(self) -> Combination:
+        """As asked for."""
+        return self.combine
+
     def weigh(self, known: Known, batches: Batches, random: np.random.Generator) -> Weights:
         """The temperature is found for each batch."""
-        scores = combination(self.scaled(known, batches), self.combine)
+        scores = combination(self.scaled(known, batches), self.combined)
         return weights_of(tempered(scores, self.share), self.scale)
 
 
@@ -74,7 +90,7 @@ class NormalizedDifference(Scaled):
 
     def weigh(self, known: Known, batches: Batches, random: np.random.Generator) -> Weights:
         """Shares of the sum of the batch."""
-        apart = combination(self.scaled(known, batches), "difference")
+        apart = combination(self.scaled(known, batches), self.combined)
         total = apart.sum(axis=1, keepdims=True)
         even = np.ones_like(apart) / batches.shape[1]
         shares = np.where(total > 0, apart / np.where(total > 0, total, 1), even)

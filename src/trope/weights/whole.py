@@ -50,15 +50,17 @@ def weigh_all(
 ) -> Weighed:
     """Both measures, whatever the weight looks at, and the weight of each pair.
 
-    Vectors are (n d), or (n k d) with several senses; `around` are the neighbors of each pair by
-    number, -1 for none.
+    Vectors are (n d), or (n k d) with several senses, of any length but zero: their directions
+    count. `around` are the neighbors of each pair by number, -1 for none.
     """
     weight = Diversity() if weight is None else weight
     chain = around if isinstance(around, Chain) else chain_of(around)
     if len(image) != len(text) or len(image) != chain.matrix.shape[0]:
         rows = f"{len(image):,} images, {len(text):,} texts, {chain.matrix.shape[0]:,} rows"
         raise UsageError(f"weights: as many images, texts and rows of neighbors, found {rows}")
-    bank = banked(image, text, weight.by_sense)
+    if not len(image):
+        raise UsageError("weights: no pairs")
+    bank = banked(_units(image, "image"), _units(text, "text"), weight.by_sense)
     random, everyone = generator(seed, "weights"), np.arange(len(image))[None]
     how = {name: getattr(weight, name) for name in HOW}
     scores = dict(CombinedStats(**how).learn(bank, chain, random))
@@ -75,3 +77,13 @@ def banked(image: Vectors, text: Vectors, by_sense: bool) -> Bank:
     if not by_sense:
         sides = [side.mean(axis=1, keepdims=True) for side in sides]
     return np.stack(sides)
+
+
+def _units(vectors: Vectors, what: str) -> Vectors:
+    """Of length one, in the precision that measures are taken in; what has no direction stays."""
+    found = np.asarray(vectors, np.result_type(vectors.dtype, np.float32))
+    strange = ~np.isfinite(found).reshape(len(found), -1).all(axis=1)
+    if strange.any():
+        raise UsageError(f"weights: {what} {strange.argmax()} has numbers that are not finite")
+    lengths = np.linalg.norm(found, axis=-1, keepdims=True)
+    return np.asarray(found / np.where(lengths > 0, lengths, 1))
