@@ -11,6 +11,7 @@ import pytest
 
 from trope.errors import DataError, UsageError
 from trope.experiments import run
+from trope.experiments.complementary import EVEN
 from trope.experiments.complementary_overview.reasons import expected_share, needed_deviation
 from trope.weights.semantic import PAPER
 
@@ -31,7 +32,7 @@ def written(folder: Path, experiment: str, recalls: dict[str, float], *pairs: An
     }
     document = {
         "experiment": experiment,
-        "settings": {"rows": 0, "text": ""},
+        "settings": {"rows": 0, "text": "", "sets": ["training.epochs=7"]},
         "provenance": {"date": "2026-01-02T03:04", "commit": "abc", "machine": "m"},
         "commits": ["abc"],
         "seeds": 2,
@@ -57,7 +58,7 @@ def test_a_column_for_each_data_set_and_the_claims_of_the_paper(tmp_path: Path) 
     written(tmp_path / "in" / "photos", "complementary", {"pvse": 0.6, "hal": 0.55})
     written(tmp_path / "in" / "other", "neighborhoods", {"pvse": 0.9})
     found = run("complementary-overview", tmp_path / "in", tmp_path / "out")
-    recalls, gains, controls, claims, shares, reasons = found.tables
+    recalls, gains, controls, orders, shares, ratios, reasons = found.tables
     assert recalls.columns == ["recipe", "news, sentence", "photos, sentence"]
     assert recalls.rows == [
         ["pvse", "0.400", "**0.600**"],
@@ -66,16 +67,48 @@ def test_a_column_for_each_data_set_and_the_claims_of_the_paper(tmp_path: Path) 
     ]
     assert gains.rows == [["diversity − pvse", "+3.0 (+2.0 to +4.0), better", "–"]]
     assert controls.rows == [["diversity − uniform-lambda", "+0.1 (-0.9 to +1.1), equal", "–"]]
-    assert ["diversity − amrani", "-2.0 (-3.0 to -1.0), worse", "–"] in claims.rows
+    assert orders.rows == [
+        ["diversity − pvse", "+1.7", "+2.7, +3.3, +5.9", "+3.0 (+2.0 to +4.0), holds", "–"],
+        ["diversity − uniform-lambda", "–", "–, +2.8, –", "+0.1 (-0.9 to +1.1), equal", "–"],
+        ["diversity − amrani", "-0.3", "+1.4, +2.0, +3.8", "-2.0 (-3.0 to -1.0), opposite", "–"],
+    ]
     assert shares.rows == [["diversity", "0.600", "–"]]
-    assert [row[:6] for row in reasons.rows] == [
+    assert ratios.rows == [["combined-val", "–", "–"], ["combined-stats", "–", "–"]]
+    assert [row[:6] for row in reasons.rows[:1]] == [
         ["diversity", "news, sentence", "0.100", "0.50", "0.90", "0.6000"]
     ]
+    paper = {tuple(row[:2]): row[-2:] for row in reasons.rows[1:]}
+    assert paper["diversity", "paper: Politics"] == [
+        "0.9990",
+        "0.19",
+    ]
+    assert float(paper["diversity", "paper: COCO"][0]) < 0.7
     text = (tmp_path / "out" / "complementary-overview.md").read_text()
     assert "over all data sets: 1 better." in text
-    assert "`diversity` before `amrani`: news, sentence worse (-2.0)." in text
-    assert "`diversity` before `hal`: not measured." in text
+    assert "data set by data set: 1 equal, 1 holds, 1 opposite." in text
+    assert "`diversity` against `amrani`: news, sentence opposite (-2.0)." in text
     assert "40 pictures and 1 text of 9 components" in text
+    assert "2 seeds, with `training.epochs=7`" in text
+    assert "points above chance" not in text
+
+
+def test_literal_data_is_held_against_the_papers(tmp_path: Path) -> None:
+    """By the paper amrani is before diversity on COCO; here equal weights are behind it too."""
+    pytest.importorskip("matplotlib")
+    pairs = pair("diversity", "amrani", -0.02, "worse"), pair("diversity", EVEN, 0.001, "equal")
+    recalls = {"pvse": 0.22, "diversity": 0.23, "amrani": 0.249, EVEN: 0.229}
+    for name in ("photos", "news"):
+        written(tmp_path / "in" / name, "complementary", recalls, *pairs)
+    run("complementary-overview", tmp_path / "in", tmp_path / "out", sets=['literal=["photos"]'])
+    text = (tmp_path / "out" / "complementary-overview.md").read_text()
+    assert f"news, sentence opposite (-2.0; `{EVEN}` -2.0)" in text
+    assert f"photos, sentence holds (-2.0; `{EVEN}` -2.0)" in text
+    assert "On news, sentence (at most 0.249, by chance 0.2)" in text
+    assert "--set 'literal=[\"photos\"]'" in text
+    with pytest.raises(UsageError, match="has no results in a folder 'nowhere'"):
+        run(
+            "complementary-overview", tmp_path / "in", tmp_path / "no", sets=['literal=["nowhere"]']
+        )
 
 
 @pytest.mark.parametrize(("deviation", "agreement"), [(0.02, 0.3), (0.05, 0.0), (0.005, 0.8)])

@@ -26,9 +26,10 @@ RECIPES = (
     "combined-stats",
 )
 BASE, MODERN, EVEN = "pvse", "infonce", "uniform-lambda"
+PERMUTED = ", permuted"  # ends the name of a control
 SCALED = ("random-weights", "discrepancy", "diversity", "combined-val", "combined-stats")  # by λ
-CLAIMED = (  # by the paper: left before right
-    ("diversity", "discrepancy"),  # where texts do not describe; the other way where they do
+CLAIMED = (  # orders that the paper tells of
+    ("diversity", "discrepancy"),
     ("combined-val", "diversity"),
     ("combined-val", "discrepancy"),
     ("diversity", "hal"),
@@ -93,7 +94,7 @@ def _run(data: Path, parts: Path, settings: Complementary) -> Findings:
 
 EXPERIMENT = Experiment(
     title="Do weights for complementary pairs help retrieval?",
-    paper="Thomas & Kovashka 2022, Emphasizing Complementary Samples, Tables 2 and 3",
+    paper="Thomas & Kovashka 2022, Emphasizing Complementary Samples, Table 2 and part of 3",
     data="any data set of image-text pairs",
     settings=Complementary,
     run=_run,

@@ -7,12 +7,30 @@ from importlib import resources
 from typing import Any
 
 from trope.config import plain
-from trope.experiments.complementary import Complementary
+from trope.experiments.complementary import BASE, EVEN, PERMUTED, SCALED, Complementary
 from trope.experiments.complementary.figures import tables
 from trope.experiments.runs.recipes import ENCODERS, ranking, verdict
 from trope.experiments.runs.tables import command, listed, made, points
 
 Results = Mapping[str, Any]
+
+BASES = {
+    "mithun": "`mithun` takes the hardest negative and a margin of 0.2 as its authors do",
+    "hal": "`hal` has a loss of its own",
+    "pvse-neighborhoods-triplet": "`pvse-neighborhoods-triplet` has two more terms",
+    "neighborhoods": "`neighborhoods` is the angular loss with such terms and one sense",
+    "infonce": "`infonce` is the plain model that a user of CLIP-style training would take",
+}
+EVENLY = (
+    " The papers' weights have a mean of λ/B, so that the triplet loss counts more beside PVSE's "
+    "other terms: what is due to λ alone is told by `uniform-lambda`, with which they are compared "
+    "too."
+)
+CHOSEN = (
+    "\n- Epochs were chosen on the rows that are measured here: good for a choice among settings, "
+    "too high as a figure of what a model does on other data."
+)
+AMRANI = "- Amrani's weights are made after their description: the exact formula is not public.\n"
 
 
 def page(results: Results) -> str:
@@ -22,7 +40,7 @@ def page(results: Results) -> str:
     pairs = [pair for found in results["encoders"].values() for pair in found["comparisons"]]
     return text.format(
         **results,
-        asked=results["data"] + (f" ({settings['text']})" if settings["text"] else ""),
+        asked=_asked(results["data"], settings),
         made=made(results),
         command=command("complementary", results, plain(Complementary())),
         split=settings["split"],
@@ -32,10 +50,35 @@ def page(results: Results) -> str:
         comparisons=len(pairs),
         taken=_taken(settings["rows"], settings["text"]),
         changes=_changes(settings["sets"]),
+        bases=_bases(settings["recipes"]),
+        controls=_controls(settings["recipes"], settings["own"]),
+        chosen=CHOSEN if settings["split"] == "val" else "",
+        amrani=AMRANI if "amrani" in settings["recipes"] else "",
         own=_own(settings["own"]),
         shows=_shows(results),
         tables="\n".join(table.markdown() for table in tables(results)),
     )
+
+
+def _asked(data: str, settings: Results) -> str:
+    column = f" ({settings['text']})" if settings["text"] else ""
+    return data + column + (", on validation" if settings["split"] == "val" else "")
+
+
+def _bases(recipes: list[str]) -> str:
+    """What the recipes that were run stand on."""
+    told = [sentence for name, sentence in BASES.items() if name in recipes]
+    both = " and ".join([", ".join(told[:-1]), told[-1]]) if len(told) > 1 else "".join(told)
+    same = f"All weights stand on `{BASE}` (triplet loss) and are all that differs from it"
+    return f"{same}; but {both}." if told else f"{same}."
+
+
+def _controls(recipes: list[str], own: Results) -> str:
+    """Those there are."""
+    told = EVENLY if EVEN in recipes and set(SCALED) & set(recipes) else ""
+    if any(name.endswith(PERMUTED) for name in own):
+        told += " What is due to who gets which weight is told by the same weights *permuted*."
+    return f"- **Controls.**{told}\n" if told else ""
 
 
 def _taken(rows: int, text: str) -> str:

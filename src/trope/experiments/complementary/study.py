@@ -6,14 +6,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from trope.experiments.complementary import BASE, CLAIMED, EVEN, MODERN, SCALED, Complementary
+from trope.experiments.complementary import (
+    BASE,
+    CLAIMED,
+    EVEN,
+    MODERN,
+    PERMUTED,
+    SCALED,
+    Complementary,
+)
 from trope.experiments.complementary.figures import panels, tables
 from trope.experiments.complementary.page import page
 from trope.experiments.runs import Measure, Series, Variant, contrast, described, train_all
 from trope.experiments.runs.summary import whole
 from trope.experiments.spec import Findings
-
-PERMUTED = ", permuted"
 
 
 def run(data: Path, parts: Path, settings: Complementary) -> Findings:

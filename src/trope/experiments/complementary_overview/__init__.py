@@ -10,14 +10,20 @@ from trope.experiments.spec import Experiment, Findings
 
 @dataclass(frozen=True)
 class Overview:
-    """Nothing is chosen: all that was measured is shown."""
+    """All that was measured is shown.
+
+    `literal` are the folders of data whose texts describe their pictures: their order of recipes is
+    held against that of the paper's literal data, that of all others against its abstract data.
+    """
+
+    literal: tuple[str, ...] = ()
 
 
 def _run(data: Path, parts: Path, settings: Overview) -> Findings:
     # Imported when it runs: the list of experiments must not cost what an experiment needs.
     from trope.experiments.complementary_overview.study import run
 
-    return run(data)
+    return run(data, settings)
 
 
 EXPERIMENT = Experiment(

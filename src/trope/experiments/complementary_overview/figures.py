@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trope.experiments.complementary import BASE, CLAIMED, EVEN
-from trope.experiments.complementary.study import PERMUTED
+from trope.experiments.complementary import BASE, EVEN, PERMUTED
+from trope.experiments.complementary_overview import orders
 from trope.experiments.complementary_overview.reasons import reasons
 from trope.experiments.runs.tables import NONE, gap, spans
 from trope.reports.plots import Panel
@@ -17,7 +17,7 @@ Pair = tuple[str, str]
 
 
 def tables(results: Results) -> tuple[Table, ...]:
-    """Recall, what each gains over the unweighted model, over its controls, and the claims."""
+    """Recall, what each gains over the unweighted model and its controls, the orders, the why."""
     columns = results["columns"]
     names = list(dict.fromkeys(name for found in columns.values() for name in found["recipes"]))
     pairs = _pairs(columns)
@@ -25,8 +25,9 @@ def tables(results: Results) -> tuple[Table, ...]:
         Table("Recall@1, mean of both ways", ["recipe", *columns], _recalls(columns, names)),
         _gaps(f"Points gained over `{BASE}`", columns, [p for p in pairs if p[1] == BASE]),
         _gaps("Points gained over controls", columns, [p for p in pairs if is_control(p)]),
-        _gaps("What the paper claims, left before right", columns, [*CLAIMED]),
+        orders.table(columns),
         Table("Effective share of a batch", ["recipe", *columns], _shares(columns, names)),
+        _ratios(columns),
         reasons(columns),
     )
 
@@ -77,10 +78,8 @@ def _gaps(title: str, columns: Results, pairs: list[Pair]) -> Table:
 
 
 def _gap(found: Results, pair: Pair) -> str:
-    for known in found["comparisons"]:
-        if (known["left"], known["right"]) == pair:
-            return f"{gap(known['both'])}, {known['both']['verdict']}"
-    return NONE
+    known = orders.compared(found, pair)
+    return NONE if known is None else f"{gap(known['both'])}, {known['both']['verdict']}"
 
 
 def _shares(columns: Results, names: list[str]) -> list[list[str]]:
@@ -91,3 +90,16 @@ def _shares(columns: Results, names: list[str]) -> list[list[str]]:
 def _share(found: Results, name: str) -> str:
     value = found["weights"].get(name, {}).get("ess")
     return NONE if value is None else f"{value:.3f}"
+
+
+def _ratios(columns: Results) -> Table:
+    """What the sweeps chose, and what the statistics gave: means over the seeds."""
+    rows = [
+        [name, *(_ratio(found["weights"].get(name, {})) for found in columns.values())]
+        for name in ("combined-val", "combined-stats")
+    ]
+    return Table("β : γ of diversity and discrepancy", ["recipe", *columns], rows)
+
+
+def _ratio(weights: Results) -> str:
+    return f"{weights['beta']:.2g} : {weights['gamma']:.2g}" if "beta" in weights else NONE

@@ -7,11 +7,16 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
-from trope.experiments.complementary import BASE, CLAIMED
-from trope.experiments.complementary_overview.figures import Pair, is_control, tables
+from trope.config import plain
+from trope.experiments.complementary import BASE
+from trope.experiments.complementary_overview import Overview, orders
+from trope.experiments.complementary_overview.figures import is_control, tables
+from trope.experiments.runs.tables import command, listed
 from trope.wording import counted
 
 Results = Mapping[str, Any]
+
+LITTLE = 0.05  # above chance: less says little about anything
 
 
 def page(results: Results) -> str:
@@ -19,25 +24,46 @@ def page(results: Results) -> str:
     text = resources.files(__package__).joinpath("page.md").read_text(encoding="utf-8")
     columns = results["columns"]
     return text.format(
+        command=command("complementary-overview", results, plain(Overview())),
         made="{date:.10}, {commit}".format(**results["provenance"]),
         base=BASE,
         data="\n".join(_about(name, found) for name, found in columns.items()),
         gains=_counted(columns, lambda pair: pair[1] == BASE),
         controls=_counted(columns, is_control),
-        claims="\n".join(f"- {_claim(columns, pair)}" for pair in CLAIMED),
+        orders=orders.counted(columns),
+        lines="\n".join(f"- {line}" for line in orders.lines(columns)) or "- None.",
+        low=_low(columns),
         tables="\n".join(table.markdown() for table in tables(results)),
     )
 
 
 def _about(name: str, found: Results) -> str:
     pictures, texts = counted(found["images"], "picture"), counted(found["texts"], "text")
-    rows, column = found["settings"]["rows"], found["settings"]["text"]
-    taken = f", {rows:,} training rows" if rows else ""
-    taken += f", texts of the column `{column}`" if column else ""
+    settings, kind = found["settings"], "literal" if found["literal"] else "abstract"
+    taken = f", {settings['rows']:,} training rows" if settings["rows"] else ""
+    taken += f", texts of the column `{settings['text']}`" if settings["text"] else ""
+    taken += f", with {listed(settings['sets'])}" if settings["sets"] else ""
     return (
-        f"- **{name}**: {found['ways']}-way (chance {found['chance']['image_to_text']:g}), "
+        f"- **{name}** ({kind}): {found['ways']}-way "
+        f"(chance {found['chance']['image_to_text']:g}), "
         f"{pictures} and {texts} of {found['clusters']:,} components asked about, "
         f"{counted(found['seeds'], 'seed')}{taken}; trained by {', '.join(found['commits'])}."
+    )
+
+
+def _low(columns: Results) -> str:
+    """Data on which equal may mean that nothing was learned."""
+    low = [
+        f"{name} (at most {best:.3f}, by chance {found['chance']['image_to_text']:g})"
+        for name, found in columns.items()
+        if (best := max(one["value"] for one in found["recipes"].values()))
+        < found["chance"]["image_to_text"] + LITTLE
+    ]
+    if not low:
+        return ""
+    return (
+        f"\n- On {'; '.join(low)} no recipe is {100 * LITTLE:.0f} points above chance: verdicts of "
+        "*equal* there say that little was learned, not that weights do no harm or good."
     )
 
 
@@ -50,14 +76,3 @@ def _counted(columns: Results, chosen: Any) -> str:
         if chosen((pair["left"], pair["right"]))
     )
     return ", ".join(f"{said[name]} {name}" for name in sorted(said)) or "none made"
-
-
-def _claim(columns: Results, pair: Pair) -> str:
-    """On which data a claimed order holds, and on which it does not."""
-    told = [
-        f"{name} {known['both']['verdict']} ({100 * known['both']['difference']:+.1f})"
-        for name, found in columns.items()
-        for known in found["comparisons"]
-        if (known["left"], known["right"]) == pair
-    ]
-    return f"`{pair[0]}` before `{pair[1]}`: {'; '.join(told) or 'not measured'}."

@@ -15,6 +15,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from trope.experiments.complementary_overview.paper import DATA, DEVIATIONS, SCALES
 from trope.experiments.runs.tables import NONE
 from trope.reports.tables import Table
 from trope.weights.semantic import PAPER
@@ -29,12 +30,12 @@ def expected_share(deviation: float, agreement: float, scale: float = PAPER) -> 
     return 2 * math.exp(-s * s) * _normal(s) ** 2 / _normal(2 * s)
 
 
-def needed_deviation(share: float, agreement: float) -> float:
+def needed_deviation(share: float, agreement: float, scale: float = PAPER) -> float:
     """How far scores would have to deviate for that effective share; it falls as they do."""
     low, high = 0.0, 1.0
     for _ in range(40):
         middle = (low + high) / 2
-        too_even = expected_share(middle, agreement) > share
+        too_even = expected_share(middle, agreement, scale) > share
         low, high = (middle, high) if too_even else (low, middle)
     return low
 
@@ -44,12 +45,21 @@ def _normal(x: float) -> float:
 
 
 def reasons(columns: Mapping[str, Any]) -> Table:
-    """What the scores of each data set were like, and what follows from that alone."""
+    """What the scores of each data set were like, and what follows from that alone.
+
+    The paper tells how its scores deviate, not how those of images and texts go together: if they
+    do not at all, weights are as uneven as can be.
+    """
     rows = [
         [name, column, *_cells(found["weights"][name])]
         for name in SINGLE
         for column, found in columns.items()
         if "deviation" in found["weights"].get(name, {})
+    ]
+    rows += [
+        [name, f"paper: {data}", f"{deviation:.3f}", *[NONE] * 3, *_expected(deviation, 0.0, scale)]
+        for name in SINGLE
+        for data, deviation, scale in zip(DATA, DEVIATIONS[name], SCALES, strict=True)
     ]
     heads = [
         "recipe", "data", "deviation", "images and texts", "epoch to epoch",
@@ -66,6 +76,12 @@ def _cells(found: Mapping[str, float]) -> list[str]:
         f"{agreement:.2f}",
         NONE if steadiness is None else f"{steadiness:.2f}",
         f"{found['ess']:.4f}",
-        f"{expected_share(deviation, agreement):.4f}",
-        f"{needed_deviation(UNEVEN, agreement):.2f}",
+        *_expected(deviation, agreement, PAPER),
+    ]
+
+
+def _expected(deviation: float, agreement: float, scale: float) -> list[str]:
+    return [
+        f"{expected_share(deviation, agreement, scale):.4f}",
+        f"{needed_deviation(UNEVEN, agreement, scale):.2f}",
     ]

@@ -8,7 +8,8 @@ from typing import Any
 
 import orjson
 
-from trope.errors import DataError
+from trope.errors import DataError, UsageError
+from trope.experiments.complementary_overview import Overview
 from trope.experiments.complementary_overview.figures import panels, tables
 from trope.experiments.complementary_overview.page import page
 from trope.experiments.spec import Findings
@@ -27,16 +28,19 @@ KEPT = (
 )
 
 
-def run(data: Path) -> Findings:
+def run(data: Path, settings: Overview) -> Findings:
     """Read `results.json` of every folder inside; they are taken as they are."""
     columns = {
         f"{path.parent.name}, {encoder}": _column(read, encoder)
+        | {"literal": path.parent.name in settings.literal}
         for path in sorted(data.glob("*/results.json"))
         if (read := _read(path)) is not None
         for encoder in read["encoders"]
     }
     if not columns:
         raise DataError(f"{data}: no folder in it was made by `trope experiment {SOURCE}`")
+    if unknown := set(settings.literal) - {name.split(", ")[0] for name in columns}:
+        raise UsageError(f"literal: {data} has no results in a folder '{min(unknown)}'")
     results = {"columns": columns}
     return Findings(results, tables(results), panels(results), page)
 
