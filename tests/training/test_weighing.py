@@ -363,6 +363,7 @@ def test_a_sweep_with_other_settings_does_not_count(
         counts = [int((np.array(p.column("split").to_pylist()) == "train").sum())
                   for p in (part, pairs)]  # fmt: skip
         assert counts[0] == counts[1] / 2
+        assert settings.neighbors.k == 2  # half of five
         return type("Done", (), {"best": -abs(ratios[-1] - 0.25)})()
 
     monkeypatch.setattr(import_module("trope.training.train"), "_trained", watched)
@@ -479,9 +480,15 @@ def test_the_weights_of_a_finished_run(pairs: Pairs, tmp_path: Path) -> None:
         weigh_run(out, pairs, {"name": "combined-val"})
     both = {"name": "combined-val", "beta": 1.0, "gamma": 4.0}
     assert weigh_run(out, pairs, both).weighed.weights.mean() == pytest.approx(6.125)
+    last = json.loads((out / "metrics.jsonl").read_text().splitlines()[-1])
+    told = f"in epoch 3 of training weights counted as {last['weight_ess']:.1%} of a batch"
+    assert any(told in remark for remark in found.remarks)
     assert not any("permuted" in told for told in found.remarks)
     control = weigh_run(out, pairs, {"name": "diversity", "permuted": True})
     assert any("permuted" in told for told in control.remarks)
+    assert not any("in epoch" in told for told in control.remarks)
+    (out / "metrics.jsonl").write_text("{")
+    assert not any("in epoch" in told for told in weigh_run(out, pairs).remarks)
 
 
 @pytest.mark.parametrize("recipe", ["angular", "mithun"])

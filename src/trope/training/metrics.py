@@ -44,6 +44,14 @@ class Metrics:
             self._writer.flush()
 
 
+def read_metrics(folder: Path) -> list[dict[str, Any]]:
+    """What was measured after each epoch; nothing where the file is gone or damaged."""
+    try:
+        return [orjson.loads(line) for line in (folder / METRICS).read_bytes().splitlines()]
+    except (OSError, orjson.JSONDecodeError):
+        return []
+
+
 def _events(folder: Path) -> Any:
     """One file a run: two with the same epochs would be shown as one curve that runs back."""
     from torch.utils.tensorboard import SummaryWriter

@@ -1,8 +1,8 @@
 """The ratio that the weight `combined-val` adds its measures in, chosen on validation.
 
-Each of nine ratios is trained for a few epochs on a share of the training pairs, in a folder inside
-the run's, and the best on validation is taken. What is done stands in `sweep.json`: a run that is
-stopped on the way goes on with the ratio it was at.
+Each of nine ratios is trained for a few epochs on a share of the training pairs, with neighborhoods
+of that share, in a folder inside the run's, and the best on validation is taken. What is done
+stands in `sweep.json`: a run that is stopped on the way goes on with the ratio it was at.
 """
 
 from __future__ import annotations
@@ -45,12 +45,13 @@ def swept(
         return task, []
     about = _digest(settings, pairs, seed)
     found = fabric.broadcast(_found(out, about) if fabric.is_global_zero else {})
-    part = _share(pairs, settings, weight, task, seed)
+    share = _share(settings, weight, task)
+    part = training_ratio(pairs, share, seed)
     for ratio in CHOICES:
         if _name(ratio) in found:
             continue
         folder = out / FOLDER / _name(ratio).replace(":", "-")
-        found[_name(ratio)] = train(_with(settings, weight, ratio), part, folder).best
+        found[_name(ratio)] = train(_with(settings, weight, ratio, share), part, folder).best
         if fabric.is_global_zero:
             write_json(out / FILE, {"about": about, "found": found})
             shutil.rmtree(folder)
@@ -76,17 +77,24 @@ def _found(out: Path, about: str) -> dict[str, float]:
     return {}
 
 
-def _share(pairs: Pairs, settings: Recipe, weight: CombinedVal, task: Task, seed: int) -> Pairs:
+def _share(settings: Recipe, weight: CombinedVal, task: Task) -> float:
+    """As asked for, and enough for some batches."""
     least = LEAST * settings.training.batch / len(task.train)
-    return training_ratio(pairs, min(1.0, max(weight.share, least)), seed)
+    return min(1.0, max(weight.share, least))
 
 
-def _with(settings: Recipe, weight: CombinedVal, ratio: Ratio) -> Recipe:
-    """The settings of a short run with this ratio; its pairs have their splits."""
+def _with(settings: Recipe, weight: CombinedVal, ratio: Ratio, share: float) -> Recipe:
+    """The settings of a short run with this ratio; its pairs have their splits.
+
+    A neighborhood is the same part of the data as in the whole: as large as it is there it would be
+    nearly everyone, and as diverse as any other.
+    """
     chosen = {"beta": float(ratio[0]), "gamma": float(ratio[1])}
     epochs = min(settings.training.epochs, weight.epochs)
+    near = max(1, round(share * settings.neighbors.k))
     return replace(
         settings,
+        neighbors=replace(settings.neighbors, k=near),
         weight={**(settings.weight or {}), **chosen},
         training=replace(settings.training, epochs=epochs),
         split=SplitPlan(images=settings.split.images),

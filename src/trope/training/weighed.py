@@ -17,6 +17,7 @@ from trope.encoders import encode
 from trope.errors import UsageError
 from trope.evaluation.runs import open_run
 from trope.evaluation.scoring import some
+from trope.training.metrics import read_metrics
 from trope.training.settings import Recipe
 from trope.training.task import build_weight, neighbors_in
 from trope.views import Encoded
@@ -50,11 +51,12 @@ class WeighedRun:
 def weigh_run(
     run: str | Path, data: Path | Pairs | None = None, weight: Mapping[str, Any] | None = None
 ) -> WeighedRun:
-    """Encode the training pairs of a run, and weigh them as it did, or by another weight.
+    """Encode the training pairs of a run, and weigh them by its weight or another.
 
-    `weight` is a table as in a recipe; it must look at neighbors. That of a run without one, or
-    with one of another kind, is `diversity`, and its neighbors are those by meaning where it has
-    none but the other texts of a picture.
+    Points are those of the best model, without dropout, and all pairs are one batch: in training
+    they are noisier, and weights more even. `weight` is a table as in a recipe; it must look at
+    neighbors. That of a run without one, or with one of another kind, is `diversity`, and its
+    neighbors are those by meaning where it has none but the other texts of a picture.
     """
     source, remarks = open_run(Path(run), data)
     about = source.checkpoint.description
@@ -69,6 +71,8 @@ def weigh_run(
     weighed = weigh_all(_points(image), _points(text), around, chosen)
     if chosen.permuted:
         said = (*said, "weights are permuted, as the run has them: which pair has which is chance")
+    if weight is None:
+        said = (*said, *_in_training(Path(run)))
     return WeighedRun(
         source.pairs, train, settings, image, text, around, weighed, (*remarks, *said)
     )
@@ -86,6 +90,18 @@ def _weight(settings: Recipe, table: Mapping[str, Any] | None, otherwise: bool) 
     found = build_weight(replace(settings, weight=DEFAULT))
     assert isinstance(found, Semantic)
     return found
+
+
+def _in_training(run: Path) -> list[str]:
+    """How uneven the run's own weights were while it learned, which is not what they are here."""
+    epochs = [line for line in read_metrics(run) if "weight_deviation" in line]
+    if not epochs:
+        return []
+    last = epochs[-1]
+    return [
+        f"in epoch {last['epoch']} of training weights counted as {last['weight_ess']:.1%} of a "
+        "batch; here points are those of the best model without dropout, and all pairs one batch"
+    ]
 
 
 def _with_neighbors(settings: Recipe) -> Recipe:
