@@ -434,6 +434,7 @@ def test_a_sign_that_a_difference_does_not_see(weight: str) -> None:
     assert "weight.sign" not in idle("weight.sign=0")
     if weight == "ess":
         assert "weight.sign" not in idle("weight.combine=sum")
+        assert "weight.sign" in idle("weight.combine=agreement")
 
 
 def test_settings_of_a_sweep_that_is_not_made() -> None:

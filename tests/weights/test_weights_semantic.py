@@ -29,6 +29,7 @@ COMBINE = {
     "text": lambda x, y: y,
     "product": lambda x, y: x * y,
     "max": max,
+    "agreement": lambda x, y: -abs(x - y),
 }
 PAIRS = {name: kind for name, kind in WEIGHTS.items() if issubclass(kind, PairWeight)}
 CHOSEN = {"combined-val": {"beta": 1.0, "gamma": 2.0}}
@@ -197,6 +198,8 @@ def test_direction() -> None:
     assert low[1][0] < low[1][1]
     apart = weighed(Diversity(), found, batch)[0]
     assert apart[0] > apart[1]
+    alike = weighed(Diversity(combine="agreement"), found, batch)[0]
+    assert alike[0] < alike[1]
 
 
 def semantic(name: str, **options: object) -> Semantic:

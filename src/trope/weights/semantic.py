@@ -4,6 +4,8 @@
     a_X = λ softmax(U_X)      a_Y = λ softmax(U_Y)         over the batch; alpha of the paper
     a   = λ softmax(|a_X - a_Y|)                           or of another combination
 
+`agreement`, which is ours, is the opposite of the paper's `difference`: -|a_X - a_Y|.
+
 λ = `scale` · B. Γ = `sign`: with -1, the paper's, pairs in diverse (discrepant) neighborhoods count
 more; with 0 all count alike. In the paper λ is 196 for COCO and Conceptual Captions, 160 for
 GoodNews and 96 for Politics, at B = 32: `scale` 6.125, 5 and 3. The sum of the weights of a batch
@@ -27,7 +29,9 @@ from trope.weights.weight import Bank, Batches, Known, PairWeight, Weights
 
 PAPER = 6.125  # λ/B for two of its four data sets
 
-Combination: TypeAlias = Literal["difference", "sum", "image", "text", "product", "max"]
+Combination: TypeAlias = Literal[
+    "difference", "sum", "image", "text", "product", "max", "agreement"
+]
 Both: TypeAlias = Float[np.ndarray, "2 steps b"]  # of images, of texts
 
 
@@ -136,8 +140,9 @@ def alphas(
 def combination(both: Both, how: Combination) -> Weights:
     """One number a pair of that of its image and that of its text."""
     image, text = both
-    if how == "difference":
-        return np.asarray(np.abs(image - text))
+    if how in ("difference", "agreement"):
+        apart = np.abs(image - text)
+        return np.asarray(apart if how == "difference" else -apart)
     if how == "sum":
         return np.asarray(image + text)
     if how == "product":

@@ -47,7 +47,7 @@ class Scaled(Semantic):
     @property
     def signed(self) -> bool:
         """Whether the opposite sign leads to other weights."""
-        return self.by == "softmax" or self.combined != "difference"
+        return self.by == "softmax" or self.combined not in ("difference", "agreement")
 
     def scaled(self, known: Known, batches: Batches) -> Both:
         """N(U_X) and N(U_Y) of each batch."""
