@@ -419,6 +419,11 @@ def test_settings_of_weights_that_change_nothing() -> None:
     assert "weight.steps" not in idle("weight.name=discrepancy")
     assert "weight.senses" in idle("weight.name=diversity")
     assert "weight.senses" not in idle("weight.name=diversity", "head.senses=2")
+    assert "weight.itself" in idle("weight.name=discrepancy", "weight.steps=1")
+    assert "weight.itself" not in idle("weight.name=discrepancy")
+    assert "weight.combine" in idle("weight.name=diversity", "weight.sign=0")
+    assert "weight.combine" not in idle("weight.name=diversity")
+    assert "weight.shuffled" in idle("weight.name=random")
 
 
 @pytest.mark.parametrize("weight", ["ess", "normalized-difference"])

@@ -161,6 +161,22 @@ def test_what_holds_of_every_weight_of_pairs(name: str) -> None:
         assert np.allclose(turned[:, ::-1], weights)
 
 
+@pytest.mark.parametrize("name", sorted(PAIRS.keys() - {"uniform", "random"}))
+def test_shuffled_weights_are_those_of_other_pairs_in_every_epoch(name: str) -> None:
+    """Over all pairs as one batch the same weights; and each pair keeps the one it was given."""
+    everyone, found = np.arange(24)[None], known()
+    plain = weighed(made(name), found, everyone)
+    control = weighed(made(name, shuffled=True), found, everyone)
+    assert np.allclose(np.sort(plain), np.sort(control))
+    assert not np.allclose(plain, control)
+    epochs = [made(name, shuffled=True).over(found, everyone, generator(0, epoch), generator(7))
+              for epoch in "ab"]  # fmt: skip
+    assert np.array_equal(*epochs)
+    assert not np.allclose(
+        epochs[0], made(name, shuffled=True).over(found, everyone, generator(0), generator(8))
+    )
+
+
 @pytest.mark.parametrize("name", PAIRS)
 def test_permuted_weights_are_the_same_in_another_order(name: str) -> None:
     batches, found = np.arange(24).reshape(3, 8), known()

@@ -14,7 +14,8 @@ from trope.training.settings import Recipe
 from trope.training.small import is_default, setting
 from trope.training.task import NEAR, build_loss, build_weight
 from trope.weights import CombinedVal, Semantic, Weight
-from trope.weights.simple import Uniform
+from trope.weights.semantic import Discrepancy, Measure
+from trope.weights.simple import Random, Uniform
 from trope.weights.tempered import Scaled
 
 OF_SENSES = ("diversity", "mmd")  # penalties
@@ -100,9 +101,15 @@ def _unused_by_head(settings: Recipe) -> Iterator[tuple[str, list[str]]]:
 
 def _unused_by(weight: Weight, senses: int) -> Iterator[tuple[str, list[str]]]:
     if isinstance(weight, Uniform):
-        yield "where all weights are equal", ["weight.permuted"]
+        yield "where all weights are equal", ["weight.permuted", "weight.shuffled"]
+    if isinstance(weight, Random):
+        yield "where weights know nothing of the pairs", ["weight.shuffled"]
     if not isinstance(weight, Semantic):
         return
+    if isinstance(weight, Measure) and not weight.sign:
+        yield "with weight.sign=0, where all weights are equal", ["weight.combine"]
+    if isinstance(weight, Discrepancy) and weight.steps == 1:
+        yield "with weight.steps=1: no pair is its own neighbor", ["weight.itself"]
     if isinstance(weight, Scaled) and weight.sign and not weight.signed:
         yield "where the difference of images and texts counts", ["weight.sign"]
     if isinstance(weight, CombinedVal) and weight.chosen:

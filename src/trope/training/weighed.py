@@ -69,8 +69,9 @@ def weigh_run(
     image = some(encode(model.image, source.pictures.inputs, pictures[0], parts=False), pictures[1])
     text = encode(model.text, source.texts.inputs, train.texts, parts=False)
     weighed = weigh_all(_points(image), _points(text), around, chosen)
-    if chosen.permuted:
-        said = (*said, "weights are permuted, as the run has them: which pair has which is chance")
+    if chosen.permuted or chosen.shuffled:
+        how = "permuted" if chosen.permuted else "shuffled"
+        said = (*said, f"weights are {how}, as the run has them: which pair has which is chance")
     if weight is None:
         said = (*said, *_in_training(Path(run)))
     return WeighedRun(

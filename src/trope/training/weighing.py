@@ -171,7 +171,8 @@ class Weighing:
             known = {"density": self.task.density}
         elif "bank" in self.weight.needs and not epoch:
             known = None
-        return self.weight.over(known, self._order(epoch), self._random(epoch, "weigh"))
+        lasting = generator(self.seed, "weights", "lasting")
+        return self.weight.over(known, self._order(epoch), self._random(epoch, "weigh"), lasting)
 
     def _order(self, epoch: int) -> Batches:
         return self.task.train.order(self.seed, epoch, self.batch, self.fabric.world_size)

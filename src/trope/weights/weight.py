@@ -54,12 +54,16 @@ class PairWeight(Weight, ABC):
     """A number for each pair, which follows from what is known before an epoch begins.
 
     Its mean over a batch is `scale`: λ/B of the papers, so that it means the same whatever B is.
-    `permuted` gives the weights of a batch to its pairs at random: a control, which leaves all but
-    who gets which.
+
+    Two controls leave all but who gets which weight. `permuted` gives the weights of a batch to its
+    pairs at random, anew in every epoch, so that in the long run all count alike. `shuffled` weighs
+    each pair by what is known of another one, the same in all epochs: as many pairs count more for
+    as long, only not those that the weight would choose.
     """
 
     scale: float = 1.0
     permuted: bool = False
+    shuffled: bool = False
 
     def __post_init__(self) -> None:
         check_positive(scale=self.scale)
@@ -68,12 +72,33 @@ class PairWeight(Weight, ABC):
     def weigh(self, known: Known, batches: Batches, random: np.random.Generator) -> Weights:
         """The weights of the pairs of each batch, by their numbers."""
 
-    def over(self, known: Known | None, batches: Batches, random: np.random.Generator) -> Weights:
-        """The same, permuted where that is asked for; all equal where nothing is known yet."""
+    def over(
+        self,
+        known: Known | None,
+        batches: Batches,
+        random: np.random.Generator,
+        lasting: np.random.Generator | None = None,
+    ) -> Weights:
+        """The same with the controls asked for; all equal where nothing is known yet.
+
+        `lasting` draws the same in every epoch; of one alone that need not be.
+        """
         if known is None:
             return np.full(batches.shape, self.scale)
+        if self.shuffled:
+            known = _shuffled(known, lasting or random)
         found = self.weigh(known, batches, random)
         return random.permuted(found, axis=1) if self.permuted else found
+
+
+def _shuffled(known: Known, lasting: np.random.Generator) -> Known:
+    """What is known of pairs, given to others; all of one pair goes to the same other."""
+    count = max((array.shape[-1] for array in known.values()), default=0)
+    order = lasting.permutation(count)
+    return {
+        name: array[..., order] if array.shape[-1] == count else array
+        for name, array in known.items()
+    }
 
 
 @dataclass(frozen=True, kw_only=True)
