@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -122,9 +123,44 @@ def test_weightings_differ_from_their_base_as_the_page_says() -> None:
     }  # fmt: skip
 
 
+def test_controls_are_known_by_their_names() -> None:
+    names = ["pvse", "ess", "ess, permuted", "ess, shuffled", "other, shuffled"]
+    assert [pair for pair in _pairs(names) if pair[1] != "pvse"] == [
+        ("ess", "ess, permuted"),
+        ("ess", "ess, shuffled"),
+    ]
+
+
+def test_of_one_seed_nothing_is_decided(made: tuple[Path, Findings], tmp_path: Path) -> None:
+    """What is finished there is taken; the page says for what intervals hold."""
+    out = tmp_path / "out"
+    shutil.copytree(made[0], out)
+    data = made[0].parent / "pairs"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TROPE_CACHE", str(made[0].parent / "cache"))
+        run("complementary", data, out, sets=[*FEW, "seeds=1", "finished=true"])
+    document = results(out)
+    pairs = document["encoders"]["gru"]["comparisons"]
+    assert {pair["both"]["verdict"] for pair in pairs} == {"undecided"}
+    assert {pair["both"]["detectable"] for pair in pairs} == {None}
+    text = (out / "complementary.md").read_text()
+    assert "by 1 seed." in text
+    assert "of other seeds nothing is known, and nothing is decided" in text
+    assert "would have been seen" not in text
+    assert "other seeds *and* other components" in (made[0] / "complementary.md").read_text()
+
+
+def test_a_task_that_no_split_has_room_for_is_refused_before_training(tmp_path: Path) -> None:
+    data = write(tmp_path / "pairs")
+    with pytest.raises(UsageError, match=r"ways=5000: split 'test' has .* the largest task is"):
+        run("complementary", data, tmp_path / "out", sets=[*FEW, "ways=5000"])
+    assert not list((tmp_path / "out").rglob("*.safetensors"))
+
+
 @pytest.mark.parametrize(
     ("sets", "said"),
     [
+        (['recipes=["diversty"]'], "found diversty"),
         (['recipes=["hal"]'], "recipes must have pvse"),
         (['own={"pvse"=[]}'], "'pvse' is a recipe"),
         (["ways=1"], "ways at least 2"),

@@ -26,7 +26,7 @@ RECIPES = (
     "combined-stats",
 )
 BASE, MODERN, EVEN = "pvse", "infonce", "uniform-lambda"
-PERMUTED = ", permuted"  # ends the name of a control
+PERMUTED, SHUFFLED = ", permuted", ", shuffled"  # end the names of controls
 SCALED = ("random-weights", "discrepancy", "diversity", "combined-val", "combined-stats")  # by λ
 CLAIMED = (  # orders that the paper tells of
     ("diversity", "discrepancy"),
@@ -47,7 +47,8 @@ OWN: Mapping[str, tuple[str, ...]] = {
 class Complementary:
     """What is trained, how often, and on which split it is measured.
 
-    `own` are changes of `pvse`, by name: weights that no paper has. `sets` are changes of every
+    `own` are changes of `pvse`, by name: weights that no paper has. One whose name is that of
+    another and ends with `, permuted` or `, shuffled` is its control. `sets` are changes of every
     run, like `--set` of `trope train`: `head.senses=1` leaves PVSE's senses out. `rows` are
     training rows (0: all), `ways` is the size of a task. `text` is a column of the data that takes
     the place of its texts, such as `description`; splits are then made anew. `least` is the
@@ -74,7 +75,10 @@ class Complementary:
             if not chosen or len(set(chosen)) < len(chosen):
                 raise ValueError(f"{name} must name at least one, each once")
         if BASE not in self.recipes:
-            raise ValueError(f"recipes must have {BASE}: the others are compared with it")
+            found = ", ".join(self.recipes)
+            raise ValueError(
+                f"recipes must have {BASE}, which the others are compared with; found {found}"
+            )
         if taken := set(self.own) & set(self.recipes):
             raise ValueError(f"own: '{min(taken)}' is a recipe; choose another name")
         if self.seeds < 1 or min(self.workers, self.rows) < 0 or self.ways < 2:

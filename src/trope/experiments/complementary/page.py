@@ -7,10 +7,11 @@ from importlib import resources
 from typing import Any
 
 from trope.config import plain
-from trope.experiments.complementary import BASE, EVEN, PERMUTED, SCALED, Complementary
+from trope.experiments.complementary import BASE, EVEN, PERMUTED, SCALED, SHUFFLED, Complementary
 from trope.experiments.complementary.figures import tables
 from trope.experiments.runs.recipes import ENCODERS, ranking, verdict
 from trope.experiments.runs.tables import command, listed, made, points
+from trope.wording import counted
 
 Results = Mapping[str, Any]
 
@@ -26,6 +27,8 @@ EVENLY = (
     "other terms: what is due to λ alone is told by `uniform-lambda`, with which they are compared "
     "too."
 )
+MORE = "other seeds *and* other components"
+ONE = "other components and this one seed: of other seeds nothing is known, and nothing is decided"
 CHOSEN = (
     "\n- Epochs were chosen on the rows that are measured here: good for a choice among settings, "
     "too high as a figure of what a model does on other data."
@@ -44,6 +47,8 @@ def page(results: Results) -> str:
         made=made(results),
         command=command("complementary", results, plain(Complementary())),
         split=settings["split"],
+        by=counted(results["seeds"], "seed"),
+        held=MORE if results["seeds"] > 1 else ONE,
         by_chance=results["chance"]["image_to_text"],
         others=results["ways"] - 1,
         least=points(settings["least"]),
@@ -77,7 +82,15 @@ def _controls(recipes: list[str], own: Results) -> str:
     """Those there are."""
     told = EVENLY if EVEN in recipes and set(SCALED) & set(recipes) else ""
     if any(name.endswith(PERMUTED) for name in own):
-        told += " What is due to who gets which weight is told by the same weights *permuted*."
+        told += (
+            " What is due to who gets which weight is told by the same weights *permuted*: given "
+            "to the pairs of a batch at random, anew in every epoch."
+        )
+    if any(name.endswith(SHUFFLED) for name in own):
+        told += (
+            " *Shuffled* weights are those of other pairs, the same in all epochs: as many pairs "
+            "count less for good, only not those that the weight would choose."
+        )
     return f"- **Controls.**{told}\n" if told else ""
 
 

@@ -13,19 +13,25 @@ from trope.experiments.complementary import (
     MODERN,
     PERMUTED,
     SCALED,
+    SHUFFLED,
     Complementary,
 )
 from trope.experiments.complementary.figures import panels, tables
 from trope.experiments.complementary.page import page
 from trope.experiments.runs import Measure, Series, Variant, contrast, described, train_all
+from trope.experiments.runs.room import refuse_ways
 from trope.experiments.runs.summary import whole
 from trope.experiments.spec import Findings
 
 
 def run(data: Path, parts: Path, settings: Complementary) -> Findings:
     """Train, compare in pairs, and describe what came out."""
+    variants = [
+        variant for encoder in settings.encoders for variant in _variants(encoder, settings)
+    ]
+    refuse_ways(data, variants[0], settings.split, settings.ways)
     found = train_all(
-        [variant for encoder in settings.encoders for variant in _variants(encoder, settings)],
+        variants,
         settings.seeds,
         data,
         parts,
@@ -75,11 +81,16 @@ def _encoder(found: Series, encoder: str, settings: Complementary) -> dict[str, 
 def _pairs(names: list[str]) -> list[tuple[str, str]]:
     """All against the unweighted model, each against its controls, and what the paper claims.
 
-    Controls are equal weights of the same λ, and the same weights permuted.
+    Controls are equal weights of the same λ, and the same weights permuted or shuffled.
     """
     faced = [(name, BASE) for name in names if name not in (BASE, MODERN)]
     modern = [(BASE, MODERN)] if MODERN in names else []
     even = [(name, EVEN) for name in SCALED if {name, EVEN} <= set(names)]
-    permuted = [(name, name + PERMUTED) for name in names if name + PERMUTED in names]
+    controls = [
+        (name, name + control)
+        for name in names
+        for control in (PERMUTED, SHUFFLED)
+        if name + control in names
+    ]
     claimed = [pair for pair in CLAIMED if set(pair) <= set(names)]
-    return modern + faced + even + permuted + claimed
+    return modern + faced + even + controls + claimed

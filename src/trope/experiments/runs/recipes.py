@@ -85,7 +85,7 @@ def verdict(pair: Results) -> str:
     """What a comparison says, without its full stop."""
     known = pair["both"]
     sentence = f"`{pair['left']}` {SAID[known['verdict']]} `{pair['right']}`: {gap(known)} points"
-    if known["verdict"] == "undecided":
+    if known["verdict"] == "undecided" and known["detectable"] is not None:
         sentence += f"; a difference of {points(known['detectable'])} would have been seen"
     return sentence
 

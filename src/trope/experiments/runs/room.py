@@ -17,13 +17,17 @@ from trope.training import load_recipe
 from trope.wording import counted
 
 
-def refuse_small(data: Path, variant: Variant, part: str, cut: int, folds: int = 0) -> None:
-    """Refuse a `cut` or `folds` for which a split has too few pictures.
+def refuse_ways(data: Path, variant: Variant, part: str, ways: int) -> None:
+    """Refuse a task of more items than a split has pictures."""
+    there = _room(data, variant, part)
+    if ways > there:
+        has = f"split '{part}' has {counted(there, 'picture')}"
+        raise UsageError(f"--set ways={ways}: {has}, the largest task is {there}-way")
 
-    Pictures are counted by name, which takes no decoding: there are at most so many.
-    """
-    plan = config.override(load_recipe(variant.recipe), variant.sets).split
-    there = _pictures(split(variant.taken(open(data)), plan)[0].in_split(part))
+
+def refuse_small(data: Path, variant: Variant, part: str, cut: int, folds: int = 0) -> None:
+    """Refuse a `cut` or `folds` for which a split has too few pictures."""
+    there = _room(data, variant, part)
     has = f"split '{part}' has {counted(there, 'picture')}"
     if cut >= there:
         fits = f"choose fewer than {there:,}, or cut=0 for all items"
@@ -33,6 +37,12 @@ def refuse_small(data: Path, variant: Variant, part: str, cut: int, folds: int =
     if folds and cut >= folds:
         fits = f"choose more than {cut:,}, or folds=0 for no folds"
         raise UsageError(f"--set folds={folds}: the first {cut:,} (cut) are all of a fold; {fits}")
+
+
+def _room(data: Path, variant: Variant, part: str) -> int:
+    """Pictures of a split by name, which takes no decoding: there are at most so many."""
+    plan = config.override(load_recipe(variant.recipe), variant.sets).split
+    return _pictures(split(variant.taken(open(data)), plan)[0].in_split(part))
 
 
 def _pictures(rows: Pairs) -> int:

@@ -107,9 +107,15 @@ def mean_of(outcomes: Sequence[Outcome], side: str) -> dict[str, Any]:
 def difference(
     left: Sequence[Outcome], right: Sequence[Outcome], side: str, least: float
 ) -> dict[str, Any]:
-    """Left minus right on one side, with interval and verdict."""
+    """Left minus right on one side, with interval and verdict.
+
+    Of one seed the interval is over components alone, and nothing is decided: how much seeds differ
+    nobody knows.
+    """
     ours, clusters = table([*left, *right], side)
     found = compare(ours[: len(left)], ours[len(left) :], clusters, least=least)
     plain = asdict(found)
+    if len(left) == 1:
+        plain |= {"verdict": "undecided", "detectable": np.inf}
     bounds = {name: plain[name] for name in ("low", "high", "detectable")}
     return plain | {n: bound if np.isfinite(bound) else None for n, bound in bounds.items()}
