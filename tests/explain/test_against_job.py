@@ -19,7 +19,7 @@ from trope.encoders.plan import Plan, Texts
 from trope.errors import UsageError
 from trope.explain.against import AgainstSettings, explain_against
 from trope.explain.against.distances import anyone, distances, neighboring, ratios
-from trope.explain.against.job import _names
+from trope.explain.against.job import Placed, _kept, _names
 from trope.training import weigh_run
 from trope.views import Encoded
 
@@ -114,6 +114,21 @@ def test_the_other_order_is_the_other_end(folder: Path, tmp_path: Path) -> None:
         assert there.kept[side].closer == pytest.approx(1 - back.kept[side].closer, abs=1e-9)
 
 
+def test_who_keeps_none_closer_has_none_to_show(folder: Path) -> None:
+    """A space drawn together keeps any two closer, and that is told beside its neighbors."""
+    run = weigh_run(folder / "plain")
+    text = Encoded(run.text.mean)
+    drawn = text.mean + 5 * torch.eye(text.mean.shape[1])[0]
+    shrunk = Encoded(drawn / drawn.norm(dim=1, keepdim=True))
+    couples = neighboring(run.around, 10**9, np.random.default_rng(0))
+    placed = Placed(run.pairs, run.train, {"text": shrunk}, {"text": text})
+    strangers = anyone(len(run.train), couples.shape[1], np.random.default_rng(1))
+    kept = _kept(placed, "text", couples, strangers, 4)
+    assert (kept.closer, kept.strangers) == (1.0, 1.0)
+    assert len(kept.by_one) == 4
+    assert kept.by_other == ()
+
+
 def test_the_page_shows_couples_and_asks_nobody(folder: Path, tmp_path: Path) -> None:
     settings = AgainstSettings(split="test", pairs=3, sample=20)
     found, _ = explain_against(
@@ -121,7 +136,9 @@ def test_the_page_shows_couples_and_asks_nobody(folder: Path, tmp_path: Path) ->
     )
     page = Page(tmp_path / "out/index.html")
     check_alone(page)
-    assert len(page.attributes("img", "src")) == 2 * 2 * 3 * 2
+    shown = [len(end) for kept in found.kept.values() for end in (kept.by_one, kept.by_other)]
+    assert len(page.attributes("img", "src")) == 2 * sum(shown)
+    assert max(shown) == 3
     assert found.lead in page.text
     for kept in found.kept.values():
         for couple in (*kept.by_one, *kept.by_other):

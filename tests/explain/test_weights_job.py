@@ -104,7 +104,8 @@ def test_the_text_that_is_shown_is_the_one_that_weighs(folder: Path, tmp_path: P
     rows = found.table.to_pylist()
     order = np.argsort(-one.weights, kind="stable")
     for card, place in zip(one.highest, order, strict=False):
-        assert card.text == texts[rows[place]["id"], rows[place]["text"]]
+        assert card.text == texts[rows[place]["id"], rows[place]["number"]]
+        assert card.text == rows[place]["text"]
         assert card.id == rows[place]["id"]
 
 

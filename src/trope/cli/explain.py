@@ -96,7 +96,9 @@ def command(
 def _refuse(run: Path | None, data: Path | None, against: Path | None, wrong: bool) -> None:
     if run is None and data is None:
         raise UsageError("explain: name a run, or data with --data")
-    if against is not None and (run is None or wrong):
+    if against is not None and wrong:
+        raise UsageError("--wrong and --against are two pages: leave one of them out")
+    if against is not None and run is None:
         raise UsageError("--against compares a run with another: trope explain RUN --against RUN")
 
 
@@ -161,10 +163,21 @@ def _against(run: Path, against: Path, asked: Asked) -> Document:
     say(found.lead, style="bold")
     _remarks(found.remarks)
     rows = [
-        [f"{side}s", known.couples, known.closer, known.median, *known.near, *known.any]
+        [
+            f"{side}s",
+            known.couples,
+            known.closer,
+            known.strangers,
+            known.median,
+            *known.near,
+            *known.any,
+        ]
         for side, known in found.kept.items()
     ]
-    columns = ["", "couples", "closer", "median ratio", "apart", "theirs", "any two", "theirs"]
+    columns = [
+        "", "couples", "closer", "any two closer", "median ratio",
+        "apart", "theirs", "any two", "theirs",
+    ]  # fmt: skip
     table("", columns, rows)
     say(f"The page: {asked.out / 'index.html'}; its numbers: {asked.out / 'against.json'}")
     return document

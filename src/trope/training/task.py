@@ -37,6 +37,7 @@ from trope.weights import WEIGHTS, Density, Weight, density
 from trope.weights.hubs import Hubs
 from trope.wording import counted
 
+MANY = 0.5  # of all pairs: more are no neighborhood
 NEAR = frozenset({"near-image", "near-text"})
 
 Ids = Int[np.ndarray, "samples k"]
@@ -225,6 +226,9 @@ def neighbors_in(pairs: Pairs, settings: Recipe, train: Samples) -> tuple[Ids, t
     else:
         values = _looks(pairs, settings, train)
     search = Search(min(chosen.k, max(len(train) - 1, 1)))
+    if len(train) > 1 and search.k > MANY * len(train):
+        most = f"neighbors.k={chosen.k}: {search.k:,} neighbors of {len(train):,} pairs are most of"
+        remarks = (*remarks, f"{most} them, and one neighborhood is hardly another")
     return np.asarray(cached_neighbors(values, search, train.images).ids), remarks
 
 

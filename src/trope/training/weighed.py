@@ -21,7 +21,7 @@ from trope.training.metrics import read_metrics
 from trope.training.settings import Recipe
 from trope.training.task import build_weight, neighbors_in
 from trope.views import Encoded
-from trope.weights import CombinedVal, Semantic, Weighed, weigh_all
+from trope.weights import WEIGHTS, CombinedVal, Semantic, Weighed, weigh_all
 
 DEFAULT: Mapping[str, Any] = {"name": "diversity"}  # of a run that was trained without a weight
 
@@ -73,7 +73,7 @@ def weigh_run(
         how = "permuted" if chosen.permuted else "shuffled"
         said = (*said, f"weights are {how}, as the run has them: which pair has which is chance")
     if weight is None:
-        said = (*said, *_in_training(Path(run)))
+        said = (*said, *_other(about.get("weight")), *_in_training(Path(run)))
     return WeighedRun(
         source.pairs, train, settings, image, text, around, weighed, (*remarks, *said)
     )
@@ -91,6 +91,16 @@ def _weight(settings: Recipe, table: Mapping[str, Any] | None, otherwise: bool) 
     found = build_weight(replace(settings, weight=DEFAULT))
     assert isinstance(found, Semantic)
     return found
+
+
+def _other(table: Mapping[str, Any] | None) -> list[str]:
+    """That the run was trained with a weight which is not what is shown."""
+    if table is None or issubclass(WEIGHTS[table["name"]], Semantic):
+        return []
+    return [
+        f"the run was trained with the weight '{table['name']}', which looks at no neighbors: "
+        "these are not its weights"
+    ]
 
 
 def _in_training(run: Path) -> list[str]:

@@ -22,7 +22,7 @@ class Couple:
     @property
     def note(self) -> str:
         """The numbers in words."""
-        return f"ratio {self.ratio:.2f} = {self.one:.2f} / {self.other:.2f}"
+        return f"ratio {self.ratio:.4f} = {self.one:.4f} / {self.other:.4f}"
 
     def document(self) -> dict[str, Any]:
         """As plain values, with ids in place of cards."""
@@ -34,12 +34,14 @@ class Couple:
 class Kept:
     """Couples of one modality: those kept closest by the one run, and those by the other.
 
-    `closer` is the share that the one keeps closer, `median` the middle of the ratios; `near` and
-    `any` are mean distances of neighbors and of any two, in the one run and in the other.
+    `closer` is the share that the one keeps closer, `strangers` that of any two couples, `median`
+    the middle of the ratios; `near` and `any` are mean distances of neighbors and of any two, in
+    the one run and in the other. A run that keeps none closer has none to show.
     """
 
     couples: int
     closer: float
+    strangers: float
     median: float
     near: tuple[float, float]
     any: tuple[float, float]
@@ -48,7 +50,8 @@ class Kept:
 
     def document(self) -> dict[str, Any]:
         """As plain values."""
-        plain = {name: getattr(self, name) for name in ("couples", "closer", "median", "near")}
+        names = ("couples", "closer", "strangers", "median", "near")
+        plain = {name: getattr(self, name) for name in names}
         ends = {
             end: [couple.document() for couple in getattr(self, end)]
             for end in ("by_one", "by_other")
@@ -72,7 +75,10 @@ class Contrast:
     @property
     def lead(self) -> str:
         """Which run keeps more neighbors closer, in one sentence."""
-        parts = [f"{known.closer:.0%} of neighboring {name}s" for name, known in self.kept.items()]
+        parts = [
+            f"{known.closer:.1%} of neighboring {name}s (of any two: {known.strangers:.1%})"
+            for name, known in self.kept.items()
+        ]
         return f"{self.one} keeps {' and '.join(parts)} closer together than {self.other} does."
 
     def cards(self) -> set[int]:

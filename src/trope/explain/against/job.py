@@ -145,15 +145,18 @@ def _kept(placed: Placed, side: str, couples: Couples, strangers: Couples, shown
     def records(places: Int[np.ndarray, " some"]) -> tuple[Couple, ...]:
         return tuple(_couple(placed, couples[:, i], found[i], one[i], other[i]) for i in places)
 
-    far = [float(distances(where[side], strangers).mean()) for where in (placed.one, placed.other)]
+    far = [distances(where[side], strangers) for where in (placed.one, placed.other)]
+    afar = ratios(*far)
+    nearer, farther = order[found[order] < 1], order[::-1][found[order[::-1]] > 1]
     return Kept(
         couples=len(found),
         closer=float((found < 1).mean()),
+        strangers=float((afar[~np.isnan(afar)] < 1).mean()) if not np.isnan(afar).all() else 0.0,
         median=float(np.median(found)),
         near=(float(one.mean()), float(other.mean())),
-        any=(far[0], far[1]),
-        by_one=records(order[:shown]),
-        by_other=records(order[::-1][:shown]),
+        any=(float(far[0].mean()), float(far[1].mean())),
+        by_one=records(nearer[:shown]),
+        by_other=records(farther[:shown]),
     )
 
 

@@ -180,10 +180,11 @@ def _weighting(found: WeighedRun, name: str, weights: Numbers, shown: int) -> We
 
 
 def _card(found: WeighedRun, place: int, weight: float, measure: str) -> Card:
-    notes = [f"weight {weight:.2f}"]
+    notes = [f"weight {weight:.3f}"]
     if measure:
         image, text = found.weighed.scores[measure][:, place]
-        notes.append(f"image {image:.2f}, text {text:.2f}")
+        apart = found.weighed.difference(measure)[place]
+        notes.append(f"image {image:.3f}, text {text:.3f}, |α − α| {apart:.3f}")
     return text_card(found.pairs, int(found.train.texts[place]), " · ".join(notes))
 
 
@@ -192,7 +193,8 @@ def _table(found: WeighedRun, weights: Mapping[str, Numbers]) -> pa.Table:
     first = np.concatenate([[0], np.cumsum(found.pairs.text_counts)])
     columns: dict[str, Any] = {
         "id": found.pairs.column("id").take(pa.array(rows)).combine_chunks(),
-        "text": pa.array(found.train.texts - first[rows]),
+        "number": pa.array(found.train.texts - first[rows]),
+        "text": found.pairs.flat_texts()[0].take(pa.array(found.train.texts)).combine_chunks(),
     }
     for name in MEASURES:
         image, text = found.weighed.scores[name]
