@@ -64,6 +64,10 @@ class DAA(Loss):
         super().__init__()
         self.base, self.settings = base, settings
 
+    def applies(self, kind: str) -> bool:
+        """As the other loss does."""
+        return self.base.applies(kind)
+
     @property
     def needs(self) -> frozenset[str]:
         """What the other loss needs, and the relevance of texts for images."""

@@ -30,6 +30,10 @@ class Loss(nn.Module, ABC):
     def __post_init__(self) -> None:
         super().__init__()
 
+    def applies(self, kind: str) -> bool:
+        """Whether it applies weights of this kind itself, by its settings."""
+        return kind in self.takes
+
     @property
     def needs(self) -> frozenset[str]:
         """The optional parts a view must have: near-text, near-image, meaning, look, labels, odds.

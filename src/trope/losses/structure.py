@@ -11,6 +11,7 @@ Weights, margin and number as in the authors' public code (lwwang/Two_branch_net
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from jaxtyping import Bool, Float
 from torch import Tensor
@@ -24,6 +25,7 @@ from trope.maths import distance
 class Structure(Ranking):
     """Pairs, and texts of one image, are nearer than others by a margin of distance."""
 
+    takes: ClassVar[frozenset[str]] = frozenset({"anchors"})  # of the largest alone is a mean taken
     text_to_image: float = 1.5
     text: float = 0.05
     margin: float = 0.05

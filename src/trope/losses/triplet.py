@@ -42,6 +42,10 @@ class Triplet(Ranking):
         if self.warm:  # kept in the state of a run, which goes on where it was
             self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
 
+    def applies(self, kind: str) -> bool:
+        """Who looks at the hardest negative alone has none to weigh against another."""
+        return super().applies(kind) and not (self.hard and kind == "negatives")
+
     def forward(self, view: View) -> Float[Tensor, " n"]:
         """The loss of each pair."""
         found = super().forward(view)

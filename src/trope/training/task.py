@@ -37,6 +37,15 @@ from trope.weights import WEIGHTS, Density, Weight, density
 from trope.weights.hubs import Hubs
 from trope.wording import counted
 
+BY_OTHER_NAMES = {  # recipes and authors whose weight has a name of its own
+    "amrani": "density",
+    "distance-weighted": "distance",
+    "hal": "hubs",
+    "mithun": "rank",
+    "random-weights": "random",
+    "uniform-lambda": "uniform",
+    "wu": "distance",
+}
 MANY = 0.5  # of all pairs: more are no neighborhood
 NEAR = frozenset({"near-image", "near-text"})
 
@@ -177,15 +186,26 @@ def build_weight(settings: Recipe) -> Weight | None:
         return None
     options: dict[str, Any] = dict(settings.weight)
     name = options.pop("name", None)
+    if name is None:
+        raise UsageError(f"weight: has no name, only {', '.join(options)}; set weight.name")
     if name not in WEIGHTS:
-        raise UsageError(f"weight: no weight '{name}'{suggestion(str(name), WEIGHTS)}")
+        raise UsageError(f"weight: no weight '{name}'{_meant(str(name))}")
     weight = config.parse(WEIGHTS[name], options, f"weight '{name}'")
     loss = settings.loss["name"]
-    if weight.gives != "pairs" and weight.gives not in LOSSES[loss].takes:
-        raise UsageError(
+    if weight.gives != "pairs" and not build_loss(settings).applies(weight.gives):
+        told = (
             f"weight '{name}': gives weights of {weight.gives}, which loss '{loss}' does not take"
         )
+        hard = " with hard=true" if weight.gives in LOSSES[loss].takes else ""
+        raise UsageError(told + hard)
     return weight
+
+
+def _meant(name: str) -> str:
+    """The weight of a recipe or an author by that name, or one that is spelled alike."""
+    if name in BY_OTHER_NAMES:
+        return f"; did you mean '{BY_OTHER_NAMES[name]}'?"
+    return suggestion(name, WEIGHTS)
 
 
 def _parts(
