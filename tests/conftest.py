@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,6 +52,13 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads or writes the user's cache."""
     monkeypatch.setenv("TROPE_CACHE", str(tmp_path / ".trope-cache"))
+
+
+@pytest.fixture(autouse=True)
+def _same_numbers() -> None:
+    """What a test draws without a generator of its own is the same in every run."""
+    if torch := sys.modules.get("torch"):
+        torch.manual_seed(0)
 
 
 @pytest.fixture(autouse=True)

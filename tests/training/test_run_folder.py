@@ -143,7 +143,7 @@ def test_what_is_not_the_same_run_is_refused(pairs: Pairs, tmp_path: Path) -> No
             train("angular", data, out, sets=[*SHORT, *sets], seed=seed, resume=True, quiet=True)
 
     refused("made with head.size = 12, not 8;", "head.size=8")
-    refused("made with loss.angle = none, not 30", "loss.angle=30")
+    refused("made with loss.angle = 45.0, not 30", "loss.angle=30")
     refused(
         r"made with text.dropout = 0.0, not 0.1 \(and 1 more\)", "head.size=8", "text.dropout=0.1"
     )

@@ -314,13 +314,16 @@ def test_without_its_bank_a_run_cannot_go_on(pairs: Pairs, tmp_path: Path, damag
         train("diversity", pairs, out, sets=more, resume=True, quiet=True)
 
 
-def swept(pairs: Pairs, out: Path, *sets: str, resume: bool = False) -> Trained:
+def swept(pairs: Pairs, out: Path, *sets: str, resume: bool = False, quiet: bool = True) -> Trained:
     known = [*FEW, "weight.share=0.5", "weight.epochs=2", "training.batch=4", *sets]
-    return train("combined-val", pairs, out, sets=known, seed=1, resume=resume, quiet=True)
+    return train("combined-val", pairs, out, sets=known, seed=1, resume=resume, quiet=quiet)
 
 
 def test_the_ratio_is_chosen_on_validation_and_the_choice_goes_on(
-    pairs: Pairs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pairs: Pairs,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     swept(pairs, whole)
@@ -343,7 +346,14 @@ def test_the_ratio_is_chosen_on_validation_and_the_choice_goes_on(
             swept(pairs, broken)
     assert len(json.loads((broken / "sweep.json").read_text())["found"]) == 2
     assert (broken / "sweep" / "2-1" / "state.safetensors").exists()
-    swept(pairs, broken, resume=True)
+    capsys.readouterr()
+    swept(pairs, broken, resume=True, quiet=False)
+    told = " ".join(capsys.readouterr().err.split())
+    assert "stopped while it tried ratios, which stand in sweep.json; the run begins anew" in told
+    assert "9 short runs on 28 of 56 pairs; 2 are done" in told
+    assert f"ratio 3 of 9: beta:gamma 2:1, validation {found['2:1']:.4f}" in told
+    assert "ratio 2 of 9" not in told
+    assert f"beta:gamma {best}, validation {found[best]:.4f} is taken" in told
     assert json.loads((broken / "sweep.json").read_text())["found"] == found
     same_end(whole, broken)
     more = swept(pairs, broken, "training.epochs=4", resume=True)  # nothing is chosen again
@@ -402,7 +412,7 @@ def test_nothing_is_left_of_a_sweep_that_was_killed_while_it_tidied_up(
 def test_a_given_ratio_is_taken(pairs: Pairs, tmp_path: Path) -> None:
     sets = [*FEW, "weight.beta=1", "weight.gamma=4"]
     train("combined-val", pairs, tmp_path / "run", sets=sets, quiet=True)
-    assert not (tmp_path / "run" / sweep.FILE).exists()
+    assert not (tmp_path / "run" / "sweep.json").exists()
     weight = prepare(pairs, resolve(load_recipe("combined-val"), sets, 100), 0).weight
     assert isinstance(weight, CombinedVal)
     assert weight.chosen

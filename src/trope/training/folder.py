@@ -18,8 +18,10 @@ from trope.files import locked, refuse_existing, refuse_unwritable, replacing_fo
 from trope.training import state
 from trope.training.metrics import METRICS
 from trope.training.settings import WORDS_ONLY, Recipe, dotted
+from trope.training.task import spelled
 
 SETTINGS, RUN, NONFINITE = "config.toml", "run.json", "nonfinite.json"
+SWEEP = "sweep.json"  # ratios that were tried
 LEARNED = (checkpoints.FILE, METRICS)  # never there before a state is
 
 
@@ -32,7 +34,7 @@ def look(folder: Path, settings: Recipe, run: Mapping[str, Any], resume: bool) -
     with held(folder):
         if not has_state(folder):
             _refuse_remains(folder)
-            return [f"{folder}: an earlier attempt had saved nothing, the run begins anew"]
+            return [f"{folder}: {_left(folder)} the run begins anew"]
         if not resume:
             raise UsageError(f"{folder}: holds a run; add --resume to go on, or name a new folder")
         old = orjson.loads((folder / RUN).read_bytes())
@@ -51,7 +53,7 @@ def opened(folder: Path, settings: Recipe, run: Mapping[str, Any], pairs: Pairs)
             _describe(partial, settings, run, pairs)
     with held(folder):
         if has_state(folder):
-            config.save(settings, folder / SETTINGS)  # more epochs may be wanted now
+            config.save(spelled(settings), folder / SETTINGS)  # more epochs may be wanted now
         elif not new:
             _refuse_remains(folder)
             (folder / NONFINITE).unlink(missing_ok=True)
@@ -69,8 +71,14 @@ def has_state(folder: Path) -> bool:
     return (folder / state.FILE).exists()
 
 
+def _left(folder: Path) -> str:
+    if (folder / SWEEP).exists():
+        return f"an earlier attempt was stopped while it tried ratios, which stand in {SWEEP};"
+    return "an earlier attempt had saved nothing,"
+
+
 def _describe(folder: Path, settings: Recipe, run: Mapping[str, Any], pairs: Pairs) -> None:
-    config.save(settings, folder / SETTINGS)
+    config.save(spelled(settings), folder / SETTINGS)
     keep_splits(folder / SPLITS, pairs, settings.split.images)
     write_json(folder / RUN, run)
 
@@ -102,7 +110,7 @@ def _refuse_other(
             f"{run['root']}, {run['data'][:8]}); name a new folder"
         )
     stored = config.load(Recipe, folder / SETTINGS)
-    then, now = (dotted(config.plain(s)) for s in (stored, settings))
+    then, now = (dotted(config.plain(spelled(s))) for s in (stored, settings))
     raisable = {"training.stop", "training.epochs"}  # nothing that is done depends on them
     if settings.training.schedule == "linear":
         raisable.remove("training.epochs")  # every step's rate does

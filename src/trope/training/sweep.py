@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,57 +23,82 @@ from trope.data.pairs import Pairs
 from trope.data.ratio import training_ratio
 from trope.data.splits import SplitPlan
 from trope.files import write_json
-from trope.training.folder import has_state
+from trope.training.folder import SWEEP, has_state
 from trope.training.settings import WORDS_ONLY, Recipe
 from trope.training.state import Progress
 from trope.training.task import Task
 from trope.weights import CHOICES, CombinedVal
 
-FILE, FOLDER = "sweep.json", "sweep"
+FOLDER = "sweep"
 LEAST = 4  # batches in a share of the pairs
 
 Ratio = tuple[int, int]
 Train = Callable[[Recipe, Pairs, Path], Progress]
+Tell = Callable[[Iterable[str]], None]
 
 
 def swept(
-    task: Task, pairs: Pairs, settings: Recipe, seed: int, out: Path, fabric: Fabric, train: Train
-) -> tuple[Task, list[str]]:
-    """The task with the ratio that is best, and what there is to say of it."""
+    task: Task,
+    pairs: Pairs,
+    settings: Recipe,
+    seed: int,
+    out: Path,
+    fabric: Fabric,
+    train: Train,
+    tell: Tell,
+) -> Task:
+    """The task with the ratio that is best; each is told of when it is known."""
     weight = task.weight
     if not isinstance(weight, CombinedVal) or weight.chosen:
-        return task, []
+        return task
     about = _digest(settings, pairs, seed)
     found = fabric.broadcast(_found(out, about) if fabric.is_global_zero else {})
     share = _share(settings, weight, task)
     part = training_ratio(pairs, share, seed)
-    for ratio in CHOICES:
+    tell([_plan(part, task, found)])
+    for number, ratio in enumerate(CHOICES, start=1):
         if _name(ratio) in found:
             continue
         folder = out / FOLDER / _name(ratio).replace(":", "-")
         found[_name(ratio)] = train(_with(settings, weight, ratio, share), part, folder).best
         if fabric.is_global_zero:
-            write_json(out / FILE, {"about": about, "found": found})
+            write_json(out / SWEEP, {"about": about, "found": found})
             shutil.rmtree(folder)
         fabric.barrier()
+        tell([f"ratio {number} of {len(CHOICES)}: {_told(ratio, found)}"])
     if fabric.is_global_zero:  # also what a run has left that was killed in between
         shutil.rmtree(out / FOLDER, ignore_errors=True)
     best: Ratio = max(CHOICES, key=lambda ratio: found[_name(ratio)])
     chosen = replace(weight, beta=float(best[0]), gamma=float(best[1]))
-    told = ", ".join(f"{name} {value:.3f}" for name, value in found.items())
-    return replace(task, weight=chosen), [f"beta:gamma {_name(best)} is taken, of {told}"]
+    apart = max(found.values()) - min(found.values())
+    tell([f"{_told(best, found)} is taken; the best and the worst are {apart:.4f} apart"])
+    return replace(task, weight=chosen)
+
+
+def _plan(part: Pairs, task: Task, found: dict[str, float]) -> str:
+    count = int(part.in_split("train").text_counts.sum())
+    told = f"beta:gamma is chosen on validation, by {len(CHOICES)} short runs on {count:,} of "
+    known = f"; {len(found)} are done" if found else ""
+    return f"{told}{len(task.train):,} pairs{known}"
+
+
+def _told(ratio: Ratio, found: dict[str, float]) -> str:
+    """A ratio and what validation says of it: a loss has its sign turned, as less is better."""
+    value = found[_name(ratio)]
+    known = f"validation loss {-value:.4f}" if value < 0 else f"validation {value:.4f}"
+    return f"beta:gamma {_name(ratio)}, {known}"
 
 
 def _found(out: Path, about: str) -> dict[str, float]:
     """What earlier attempts have found; those with other settings, pairs or seed do not count."""
     try:
-        known: dict[str, Any] = orjson.loads((out / FILE).read_bytes())
+        known: dict[str, Any] = orjson.loads((out / SWEEP).read_bytes())
     except (OSError, orjson.JSONDecodeError):
         known = {}
     if known.get("about") == about or (known and has_state(out)):
         return dict(known["found"])
     shutil.rmtree(out / FOLDER, ignore_errors=True)
-    write_json(out / FILE, {"about": about, "found": {}})
+    write_json(out / SWEEP, {"about": about, "found": {}})
     return {}
 
 

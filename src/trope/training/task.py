@@ -158,6 +158,22 @@ def build_loss(settings: Recipe) -> Loss:
     return loss if settings.daa is None else DAA(loss, settings.daa)
 
 
+def spelled(settings: Recipe) -> Recipe:
+    """The same with every option of loss, weight and scorer: no default is left to guess."""
+    loss = build_loss(replace(settings, daa=None))
+    weight, scorer = build_weight(settings), scorer_settings(settings.scorer)
+    chosen: dict[str, Any] = {"loss": _table(settings.loss["name"], loss)}
+    if settings.weight is not None:
+        chosen["weight"] = _table(settings.weight["name"], weight)
+    if scorer is not None:
+        chosen["scorer"] = _table(settings.scorer["name"], scorer)
+    return replace(settings, **chosen)
+
+
+def _table(name: str, options: object) -> dict[str, Any]:
+    return {"name": name, **config.plain(options)}
+
+
 def refuse_unscored(settings: Recipe) -> None:
     """Refuse what does not go with a model that compares pairs itself."""
     scorer, loss = scorer_settings(settings.scorer), settings.loss["name"]

@@ -93,8 +93,7 @@ def train(
         for_all(fabric, lambda: stack.enter_context(runs.opened(out, resolved, run, pairs)))
         fabric.barrier()
         short = partial(_trained, seed=seed)
-        task, said = swept(task, pairs, resolved, seed, out, fabric, short)
-        screen.tell(said)
+        task = swept(task, pairs, resolved, seed, out, fabric, short, screen.tell)
         description = {"run": run, "settings": config.plain(resolved), **about_weight(task)}
         loop = Loop(task, resolved, seed, out, fabric, description, screen.report)
         again = for_all(fabric, loop.restored) or ()  # what is lost is told, and nothing else
