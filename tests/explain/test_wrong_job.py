@@ -231,3 +231,15 @@ def test_a_folder_that_is_not_empty_is_refused(tmp_path: Path) -> None:
     pairs = trope.open(write(tmp_path / "data"))
     with pytest.raises(UsageError, match="not empty"):
         find_wrong(pairs, tmp_path / "data", SMALL)
+
+
+@pytest.mark.parametrize("same", ["texts", "pictures"])
+def test_where_all_are_equal_nobody_is_accused(tmp_path: Path, same: str) -> None:
+    folder = write(tmp_path / "data")
+    rows = [json.loads(line) for line in (folder / "pairs.jsonl").read_text().splitlines()]
+    for row in rows:
+        row |= {"text": "law and sea"} if same == "texts" else {"image": rows[0]["image"]}
+    (folder / "pairs.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(DataError, match=f"all 60 {same} that can be used are equal"):
+        find_wrong(trope.open(folder), tmp_path / "out", SMALL)
+    assert not (tmp_path / "out").exists()

@@ -99,10 +99,12 @@ def test_literal_data_is_held_against_the_papers(tmp_path: Path) -> None:
     recalls = {"pvse": 0.22, "diversity": 0.23, "amrani": 0.249, EVEN: 0.229}
     for name in ("photos", "news"):
         written(tmp_path / "in" / name, "complementary", recalls, *pairs)
-    run("complementary-overview", tmp_path / "in", tmp_path / "out", sets=['literal=["photos"]'])
+    sets = ['literal=["photos"]', 'notes=["Mind the gap."]']
+    run("complementary-overview", tmp_path / "in", tmp_path / "out", sets=sets)
     text = (tmp_path / "out" / "complementary-overview.md").read_text()
     assert f"news, sentence opposite (-2.0; `{EVEN}` -2.0)" in text
     assert f"photos, sentence holds (-2.0; `{EVEN}` -2.0)" in text
+    assert "- Mind the gap.\n" in text
     assert "On news, sentence (at most 0.249, by chance 0.2)" in text
     assert "--set 'literal=[\"photos\"]'" in text
     with pytest.raises(UsageError, match="has no results in a folder 'nowhere'"):

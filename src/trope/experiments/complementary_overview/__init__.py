@@ -14,9 +14,11 @@ class Overview:
 
     `literal` are the folders of data whose texts describe their pictures: their order of recipes is
     held against that of the paper's literal data, that of all others against its abstract data.
+    `notes` are sentences about these results that a reader should know.
     """
 
     literal: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def _run(data: Path, parts: Path, settings: Overview) -> Findings:

@@ -33,6 +33,7 @@ def page(results: Results) -> str:
         orders=orders.counted(columns),
         lines="\n".join(f"- {line}" for line in orders.lines(columns)) or "- None.",
         low=_low(columns),
+        notes="".join(f"- {note}\n" for note in results["settings"]["notes"]),
         tables="\n".join(table.markdown() for table in tables(results)),
     )
 

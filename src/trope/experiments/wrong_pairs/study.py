@@ -96,6 +96,9 @@ def gather(pairs: Pairs, settings: WrongPairs) -> Clean:
 def swapped(clean: Clean, swap: str, seed: int, share: float) -> Rows:
     """For every pair, the pair whose texts it has now."""
     count, random = round(share * len(clean.pairs)), generator(seed, "swap", swap)
+    if count < 2:
+        few = f"{share:.1%} of {len(clean.pairs):,} pairs are {count}, and two are swapped at least"
+        raise DataError(f"{clean.pairs.root}: {few}; choose a larger share")
     if swap == "random":
         source = at_random(clean.components, count, random)
     elif swap == "near":

@@ -18,7 +18,15 @@ from trope.explain.training_rows import with_training_rows
 from trope.explain.wrong.findings import Suspects, suspects
 from trope.explain.wrong.scores import hear
 from trope.explain.wrong.settings import WrongSettings
-from trope.explain.wrong.sides import Rows, Sides, require, ties, usable, vectors_of
+from trope.explain.wrong.sides import (
+    Rows,
+    Sides,
+    require,
+    require_different,
+    ties,
+    usable,
+    vectors_of,
+)
 from trope.files import refuse_existing, replacing_folder, write_json
 from trope.runtime import generator, provenance
 from trope.spaces import Sentence, Visual
@@ -65,6 +73,7 @@ def gathered(pairs: Pairs, settings: WrongSettings) -> tuple[Rows, Sides, tuple[
     rows = usable(texts, pictures)
     require(len(rows), pairs)
     image, text = vectors_of(texts, pictures, rows)
+    require_different(image, text, pairs)
     tied, told = ties(image, text, pairs.take(rows), settings.tied)
     return rows, Sides(image, text, tied), (*texts.remarks, *pictures.remarks, *told)
 

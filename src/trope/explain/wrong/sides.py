@@ -92,6 +92,18 @@ def require(count: int, pairs: Pairs) -> None:
         )
 
 
+def require_different(
+    image: Float32[np.ndarray, "n d"], text: Float32[np.ndarray, "n e"], pairs: Pairs
+) -> None:
+    """Refuse a side that is the same in all rows: nothing could suit a pair better or worse."""
+    for side, what in ((image, "pictures"), (text, "texts")):
+        if not copies(side).any():
+            raise DataError(
+                f"{pairs.root}: all {len(side):,} {what} that can be used are equal; no pair can "
+                "look more wrong than another"
+            )
+
+
 def _copies(image: Float32[np.ndarray, "n d"], text: Float32[np.ndarray, "n e"]) -> Rows:
     both = np.stack([copies(image), copies(text)], axis=1)
     return np.asarray(np.unique(both, axis=0, return_inverse=True)[1]).ravel()
