@@ -11,17 +11,18 @@ from trope.experiments.complementary.page import page
 from trope.experiments.complementary_overview import Overview
 from trope.experiments.complementary_overview.page import page as overview
 from trope.experiments.complementary_overview.study import run
+from trope.experiments.runs.tables import gap
 
 DOCS = Path(__file__).parents[3] / "docs" / "results" / "complementary"
 SETS = sorted(path.parent for path in DOCS.glob("*/results.json"))
-CHOICE = DOCS.with_name("complementary-own")  # where our own weights were chosen
+CHOICES = [DOCS.with_name(f"complementary-{name}") for name in ("own", "why")]  # on validation
 
 
-@pytest.mark.parametrize("folder", [*SETS, CHOICE], ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", [*SETS, *CHOICES], ids=lambda folder: folder.name)
 def test_the_page_of_a_data_set(folder: Path) -> None:
     document = orjson.loads((folder / "results.json").read_bytes())
     assert page(document) == (folder / "complementary.md").read_text(encoding="utf-8")
-    assert document["settings"]["split"] == ("val" if folder == CHOICE else "test")
+    assert document["settings"]["split"] == ("val" if folder in CHOICES else "test")
     assert (folder / "complementary.svg").is_file()
 
 
@@ -30,3 +31,35 @@ def test_the_overview_is_made_of_these() -> None:
     assert overview(document) == (DOCS / "complementary-overview.md").read_text(encoding="utf-8")
     settings = Overview(literal=tuple(document["settings"]["literal"]))
     assert orjson.loads(orjson.dumps(run(DOCS, settings).results["columns"])) == document["columns"]
+
+
+ROWS = {  # of the table in methods.md that tells why
+    "`{m}`": "{m}",
+    "`weight.fresh=true`": "{m}, fresh",
+    "`neighbors.space=sentence`": "{m}, sentences",
+    "`neighbors.k=20`": "{m}, N 20",
+    "all three": "{m}, all three",
+    "all three, `weight.scale=25`": "{m}, 25",
+}
+
+
+def test_the_table_of_the_methods_page_is_that_of_the_study() -> None:
+    found = orjson.loads((CHOICES[1] / "results.json").read_bytes())["encoders"]["sentence"]
+    gaps = {(one["left"], one["right"]): one["both"] for one in found["comparisons"]}
+    expected = []
+    for measure in ("diversity", "discrepancy"):
+        for said, template in ROWS.items():
+            name = template.format(m=measure)
+            if name in found["recipes"]:
+                weights = found["recipes"][name]["weights"]
+                means = [sum(one[key] for one in weights) / len(weights)
+                         for key in ("deviation", "ess")]  # fmt: skip
+                cells = [f"{mean:.3f}" for mean in means]
+                cells += [gap(gaps[name, other]) if (name, other) in gaps else ""
+                          for other in ("pvse", f"{name}, shuffled")]  # fmt: skip
+                row = " | ".join([said.format(m=measure), *cells]).replace("-", "−")
+                expected.append(f"| {row} |".replace("  ", " "))
+    page = (DOCS.parents[1] / "methods.md").read_text(encoding="utf-8")
+    assert len(expected) == 11
+    for row in expected:
+        assert row in page
