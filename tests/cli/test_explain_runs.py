@@ -132,7 +132,7 @@ def test_a_run_names_its_data_and_its_networks(
     [
         ([], "name a run, or data with --data"),
         (["--data", "{}/data", "--against", "{}/one"], "trope explain RUN --against RUN"),
-        (["{}/one", "--against", "{}/other", "--wrong"], "trope explain RUN --against RUN"),
+        (["{}/one", "--against", "{}/other", "--wrong"], "two pages: leave one of them out"),
         (["{}/one", "--against", "{}/one"], "not compared with itself"),
         (["{}/one", "-k", "3"], "-k does not go with a run"),
         (["{}/one", "--pair", "r1"], "--pair does not go with a run"),

@@ -28,6 +28,7 @@ from trope.training.settings import WORDS_ONLY, Recipe
 from trope.training.state import Progress
 from trope.training.task import Task
 from trope.weights import CHOICES, CombinedVal
+from trope.wording import counted
 
 FOLDER = "sweep"
 LEAST = 4  # batches in a share of the pairs
@@ -79,7 +80,7 @@ def _plan(part: Pairs, task: Task, found: dict[str, float]) -> str:
     count = int(part.in_split("train").text_counts.sum())
     told = f"beta:gamma is chosen on validation, by {len(CHOICES)} short runs on {count:,} of "
     known = f"; {len(found)} are done" if found else ""
-    return f"{told}{len(task.train):,} pairs{known}"
+    return f"{told}{counted(len(task.train), 'pair')}{known}"
 
 
 def _told(ratio: Ratio, found: dict[str, float]) -> str:

@@ -263,8 +263,8 @@ def neighbors_in(pairs: Pairs, settings: Recipe, train: Samples) -> tuple[Ids, t
         values = _looks(pairs, settings, train)
     search = Search(min(chosen.k, max(len(train) - 1, 1)))
     if len(train) > 1 and search.k > MANY * len(train):
-        most = f"neighbors.k={chosen.k}: {search.k:,} neighbors of {len(train):,} pairs are most of"
-        remarks = (*remarks, f"{most} them, and one neighborhood is hardly another")
+        most = f"neighbors.k={chosen.k}: {counted(search.k, 'neighbor')} of {len(train):,} are most"
+        remarks = (*remarks, f"{most} of the pairs, and one neighborhood is hardly another")
     return np.asarray(cached_neighbors(values, search, train.images).ids), remarks
 
 
