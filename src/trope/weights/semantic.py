@@ -6,8 +6,8 @@
 
 `agreement`, which is ours, is the opposite of the paper's `difference`: -|a_X - a_Y|.
 
-λ = `scale` · B. Γ = `sign`: with -1, the paper's, pairs in diverse (discrepant) neighborhoods count
-more; with 0 all count alike. In the paper λ is 196 for COCO and Conceptual Captions, 160 for
+λ = `scale` · B. Γ = `sign`: with -1, the paper's, a_X and a_Y are larger in diverse (discrepant)
+neighborhoods; with 0 all are alike. In the paper λ is 196 for COCO and Conceptual Captions, 160 for
 GoodNews and 96 for Politics, at B = 32: `scale` 6.125, 5 and 3. The sum of the weights of a batch
 is λ, so that their mean is `scale`.
 """

@@ -57,8 +57,9 @@ class Scaled(Semantic):
     def _scaled(self, scores: Float[np.ndarray, "2 n"], batches: Batches) -> Both:
         if self.by == "softmax":
             return np.asarray(batches.shape[1] * softmax(scores[:, batches]))
-        whole = standard(scores) if self.by == "z" else ranks(scores)
-        return np.asarray((scores if self.by == "none" else whole)[:, batches])
+        if self.by != "none":
+            scores = standard(scores) if self.by == "z" else ranks(scores)
+        return np.asarray(scores[:, batches])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,14 +13,13 @@ from trope.reports.plots import Panel
 from trope.reports.tables import Table
 
 Results = Mapping[str, Any]
-Pair = tuple[str, str]
 
 
 def tables(results: Results) -> tuple[Table, ...]:
     """Recall, what each gains over the unweighted model and its controls, the orders, the why."""
     columns = results["columns"]
     names = list(dict.fromkeys(name for found in columns.values() for name in found["recipes"]))
-    pairs = _pairs(columns)
+    pairs = orders.measured(columns)
     return (
         Table("Recall@1, mean of both ways", ["recipe", *columns], _recalls(columns, names)),
         _gaps(f"Points gained over `{BASE}`", columns, [p for p in pairs if p[1] == BASE]),
@@ -40,18 +39,13 @@ def panels(results: Results) -> tuple[Panel, ...]:
     )
 
 
-def is_control(pair: Pair) -> bool:
+def is_control(pair: orders.Pair) -> bool:
     """Whether the right one has the same weights or λ, and only the left one knows more."""
     return pair[1] == EVEN or pair[1].endswith((PERMUTED, SHUFFLED))
 
 
 def _spans(found: Results) -> list[Any]:
     return spans({p["left"]: p["both"] for p in found["comparisons"] if p["right"] == BASE})
-
-
-def _pairs(columns: Results) -> list[Pair]:
-    every = [pair for found in columns.values() for pair in found["comparisons"]]
-    return list(dict.fromkeys((pair["left"], pair["right"]) for pair in every))
 
 
 def _recalls(columns: Results, names: list[str]) -> list[list[str]]:
@@ -70,14 +64,14 @@ def _recall(found: Results, name: str, best: float) -> str:
     return f"**{value:.3f}**" if value == best else f"{value:.3f}"
 
 
-def _gaps(title: str, columns: Results, pairs: list[Pair]) -> Table:
+def _gaps(title: str, columns: Results, pairs: list[orders.Pair]) -> Table:
     rows = [
         [" − ".join(pair), *(_gap(found, pair) for found in columns.values())] for pair in pairs
     ]
     return Table(title, ["points", *columns], rows)
 
 
-def _gap(found: Results, pair: Pair) -> str:
+def _gap(found: Results, pair: orders.Pair) -> str:
     known = orders.compared(found, pair)
     return NONE if known is None else f"{gap(known['both'])}, {known['both']['verdict']}"
 

@@ -17,11 +17,15 @@ Pair = tuple[str, str]
 TOLD = ("better", "worse")  # verdicts that are an order
 
 
+def measured(columns: Results) -> list[Pair]:
+    """All pairs of recipes that were compared on some data, each once."""
+    every = [pair for found in columns.values() for pair in found["comparisons"]]
+    return list(dict.fromkeys((pair["left"], pair["right"]) for pair in every))
+
+
 def pairs(columns: Results) -> list[Pair]:
     """Whose order both tell of."""
-    every = [pair for found in columns.values() for pair in found["comparisons"]]
-    measured = dict.fromkeys((pair["left"], pair["right"]) for pair in every)
-    return [pair for pair in measured if reported(*pair)]
+    return [pair for pair in measured(columns) if reported(*pair)]
 
 
 def table(columns: Results) -> Table:
