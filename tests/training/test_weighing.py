@@ -351,13 +351,26 @@ def test_the_ratio_is_chosen_on_validation_and_the_choice_goes_on(
     told = " ".join(capsys.readouterr().err.split())
     assert "stopped while it tried ratios, which stand in sweep.json; the run begins anew" in told
     assert "9 short runs on 28 of 56 pairs; 2 are done" in told
-    assert f"ratio 3 of 9: beta:gamma 2:1, validation {found['2:1']:.4f}" in told
+    assert f"ratio 3 of 9: beta:gamma 2:1, validation recall {found['2:1']:.4f}" in told
     assert "ratio 2 of 9" not in told
-    assert f"beta:gamma {best}, validation {found[best]:.4f} is taken" in told
+    assert f"beta:gamma {best}, validation recall {found[best]:.4f} is taken" in told
     assert json.loads((broken / "sweep.json").read_text())["found"] == found
     same_end(whole, broken)
     more = swept(pairs, broken, "training.epochs=4", resume=True)  # nothing is chosen again
     assert more.progress.epoch == 4
+
+
+@pytest.mark.parametrize("loss", [[], ["loss.name=hal"]])  # the second is below 0
+def test_a_sweep_that_the_loss_decides_says_so(
+    pairs: Pairs, tmp_path: Path, capsys: pytest.CaptureFixture[str], loss: list[str]
+) -> None:
+    swept(pairs, tmp_path / "run", "training.select=loss", *loss, quiet=False)
+    found = json.loads((tmp_path / "run" / "sweep.json").read_text())["found"]
+    told = " ".join(capsys.readouterr().err.split())
+    assert all((value > 0) == bool(loss) for value in found.values())
+    assert f"beta:gamma 2:1, validation loss {-found['2:1']:.4f}" in told
+    best = max(found, key=found.__getitem__)
+    assert f"beta:gamma {best}, validation loss {-found[best]:.4f} is taken" in told
 
 
 def test_a_sweep_with_other_settings_does_not_count(

@@ -44,6 +44,14 @@ def selected_by(task: Task, settings: Recipe, seed: int) -> list[str]:
     return [f"{', '.join(missing)}: the lowest loss selects the model"] if missing else []
 
 
+def selector(task: Task, settings: Recipe, seed: int) -> str:
+    """What tells the best epoch: NDCG, recall or loss, in the words of people."""
+    select = settings.training.select
+    if select == "labels" and not unequal(task, seed):
+        return "NDCG"
+    return "recall" if select != "loss" and measurable(task.val, seed) else "loss"
+
+
 def unequal(task: Task, seed: int) -> str:
     """Why NDCG by the labels of validation pairs says nothing; empty where it does."""
     labels = None if task.labels is None else task.labels.of("val", chosen(task.val, seed)).numpy()

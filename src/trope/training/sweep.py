@@ -24,6 +24,7 @@ from trope.data.ratio import training_ratio
 from trope.data.splits import SplitPlan
 from trope.files import write_json
 from trope.training.folder import SWEEP, has_state
+from trope.training.selection import selector
 from trope.training.settings import WORDS_ONLY, Recipe
 from trope.training.state import Progress
 from trope.training.task import Task
@@ -56,6 +57,7 @@ def swept(
     found = fabric.broadcast(_found(out, about) if fabric.is_global_zero else {})
     share = _share(settings, weight, task)
     part = training_ratio(pairs, share, seed)
+    measure = selector(task, settings, seed)
     tell([_plan(part, task, found)])
     for number, ratio in enumerate(CHOICES, start=1):
         if _name(ratio) in found:
@@ -66,13 +68,13 @@ def swept(
             write_json(out / SWEEP, {"about": about, "found": found})
             shutil.rmtree(folder)
         fabric.barrier()
-        tell([f"ratio {number} of {len(CHOICES)}: {_told(ratio, found)}"])
+        tell([f"ratio {number} of {len(CHOICES)}: {_told(ratio, found, measure)}"])
     if fabric.is_global_zero:  # also what a run has left that was killed in between
         shutil.rmtree(out / FOLDER, ignore_errors=True)
     best: Ratio = max(CHOICES, key=lambda ratio: found[_name(ratio)])
     chosen = replace(weight, beta=float(best[0]), gamma=float(best[1]))
     apart = max(found.values()) - min(found.values())
-    tell([f"{_told(best, found)} is taken; the best and the worst are {apart:.4f} apart"])
+    tell([f"{_told(best, found, measure)} is taken; the best and the worst are {apart:.4f} apart"])
     return replace(task, weight=chosen)
 
 
@@ -83,11 +85,11 @@ def _plan(part: Pairs, task: Task, found: dict[str, float]) -> str:
     return f"{told}{counted(len(task.train), 'pair')}{known}"
 
 
-def _told(ratio: Ratio, found: dict[str, float]) -> str:
-    """A ratio and what validation says of it: a loss has its sign turned, as less is better."""
+def _told(ratio: Ratio, found: dict[str, float], measure: str) -> str:
+    """A ratio and what validation says of it; the sign of a loss was turned, as less is better."""
     value = found[_name(ratio)]
-    known = f"validation loss {-value:.4f}" if value < 0 else f"validation {value:.4f}"
-    return f"beta:gamma {_name(ratio)}, {known}"
+    known = -value if measure == "loss" else value
+    return f"beta:gamma {_name(ratio)}, validation {measure} {known:.4f}"
 
 
 def _found(out: Path, about: str) -> dict[str, float]:
