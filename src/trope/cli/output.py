@@ -10,6 +10,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+_ENDLESS = 1_000_000
+
 
 def print_json(document: object) -> None:
     """One JSON document on standard output and nothing else."""
@@ -25,7 +27,10 @@ def say(text: str, style: str = "") -> None:
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """A table on standard output; columns of numbers stand flush right."""
+    """A table on standard output; columns of numbers stand flush right.
+
+    A terminal has the width it has; in a file or a pipe a row is one line, as `grep` wants it.
+    """
     shown = [[_cell(value) for value in row] for row in rows]
     if title:
         say(title, style="bold")
@@ -35,7 +40,14 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
         made.add_column(name, justify="right" if numbers else "left", overflow="fold")
     for row in shown:
         made.add_row(*map(escape, row))
-    Console(highlight=False).print(made)
+    screen = Console(highlight=False)
+    if screen.is_terminal:
+        screen.print(made)
+        return
+    screen.width = _ENDLESS
+    with screen.capture() as captured:
+        screen.print(made)
+    screen.out("\n".join(map(str.rstrip, captured.get().splitlines())), highlight=False)
 
 
 def _harmless(text: str) -> str:
