@@ -22,18 +22,14 @@ def selected_by(task: Task, settings: Recipe, seed: int) -> list[str]:
             "wrong one beside it: no epoch can be told from another; validation needs two "
             "different pairs"
         )
-    select, missing = settings.training.select, list[str]()
-    enough = measurable(task.val, seed)
-    if select == "labels":
-        if not (why := unequal(task, seed)):
-            return []
-        if enough:
-            return [f"{why}: 5-way recall selects the model"]
-        missing.append(why)
+    select, by, missing = settings.training.select, selector(task, settings, seed), list[str]()
+    if select == "labels" and by != "NDCG":
+        missing.append(unequal(task, seed))
+    if by != "loss":
+        return [f"{why}: 5-way recall selects the model" for why in missing]
     if select != "loss":
-        if enough:
-            return []
         missing.append("too few validation pairs for 5-way recall")
+    enough = measurable(task.val, seed)
     if blind(task, seed):
         short = "" if enough else ", and there are too few for 5-way recall"
         instead = "set training.select=recall" if enough else "give rows of 'val' labels"
