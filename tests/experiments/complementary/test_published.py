@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import orjson
@@ -63,3 +64,30 @@ def test_the_table_of_the_methods_page_is_that_of_the_study() -> None:
     assert len(expected) == 11
     for row in expected:
         assert row in page
+
+
+COLUMNS = {  # of the table in the README
+    "stories": "storybooks, sentence",
+    "stories, GRU": "storybooks-gru, gru",
+    "descriptions": "descriptions, sentence",
+    "COCO": "coco, sentence",
+    "Emblem Book 0": "emblems-0, sentence",
+    "0.5": "emblems-0.5, sentence",
+    "1": "emblems-1, sentence",
+}
+
+
+def test_the_table_of_the_readme_is_that_of_the_overview() -> None:
+    found = orjson.loads((DOCS / "results.json").read_bytes())["columns"]
+    assert sorted(COLUMNS.values()) == sorted(found)
+    shared = set.intersection(*({*column["recipes"]} for column in found.values()))
+    page = (DOCS.parents[2] / "README.md").read_text(encoding="utf-8")
+    table = page[page.index(f"| recipe | {' | '.join(COLUMNS)} |\n") :].splitlines()
+    rows = {}
+    for line in itertools.takewhile(lambda line: line.startswith("|"), table[2:]):
+        name, *cells = (cell.strip() for cell in line.strip("|").split("|"))
+        rows[name.strip("`")] = [cell.strip("*") for cell in cells]
+    assert rows == {
+        name: [f"{found[column]['recipes'][name]['value']:.3f}" for column in COLUMNS.values()]
+        for name in shared
+    }
