@@ -145,6 +145,24 @@ def test_a_loss_that_is_no_number_stops_and_names_the_batch(pairs: Pairs, tmp_pa
     assert set(found["ids"]) <= set(pairs.ids)
 
 
+@pytest.mark.parametrize(
+    ("recipe", "sets", "lower"),
+    [
+        ("triplet", ["training.learning_rate=1e30"], "lower training.learning_rate may"),
+        (
+            "uniform-lambda",
+            ["weight.scale=1e38"],
+            "lower training.learning_rate or weight.scale may",
+        ),
+    ],
+)
+def test_what_may_have_made_it_none_is_named(
+    pairs: Pairs, tmp_path: Path, recipe: str, sets: list[str], lower: str
+) -> None:
+    with pytest.raises(TropeError, match=lower):
+        train(recipe, pairs, tmp_path / "run", sets=[*SHORT, "training.clip=0", *sets], quiet=True)
+
+
 def test_the_model_kept_is_the_best_on_validation(pairs: Pairs, tmp_path: Path) -> None:
     sets = [*planted.PRECOMPUTED, "training.epochs=8", "training.learning_rate=0.05"]
     done = train("angular", pairs, tmp_path / "run", sets=sets, quiet=True)

@@ -267,7 +267,10 @@ class Loop:
         if self.fabric.is_global_zero:
             write_json(path, place | {name: str(value), "ids": ids})
         what = "infinite" if math.isinf(value) else "not a number"
+        lower = ["training.learning_rate"]
+        if hasattr(self.task.weight, "scale"):
+            lower.append("weight.scale")
         raise TropeError(
             f"the {name} became {what} in epoch {place['epoch']}, step {place['step']}; "
-            f"the batch is listed in {path}. A lower training.learning_rate may help"
+            f"the batch is listed in {path}. A lower {' or '.join(lower)} may help"
         )
