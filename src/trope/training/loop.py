@@ -29,6 +29,7 @@ from trope.training.task import Task
 from trope.training.validation import Validation, validate
 from trope.training.weighing import Weighing
 from trope.views import View
+from trope.weights import PairWeight
 
 SAVE_SECONDS = 300.0  # between two savings inside a long epoch
 
@@ -268,7 +269,7 @@ class Loop:
             write_json(path, place | {name: str(value), "ids": ids})
         what = "infinite" if math.isinf(value) else "not a number"
         lower = ["training.learning_rate"]
-        if hasattr(self.task.weight, "scale"):
+        if isinstance(self.task.weight, PairWeight):
             lower.append("weight.scale")
         raise TropeError(
             f"the {name} became {what} in epoch {place['epoch']}, step {place['step']}; "
