@@ -16,7 +16,7 @@ from trope.experiments.runs.tables import gap
 
 DOCS = Path(__file__).parents[3] / "docs" / "results" / "complementary"
 SETS = sorted(path.parent for path in DOCS.glob("*/results.json"))
-CHOICES = [DOCS.with_name(f"complementary-{name}") for name in ("own", "why")]  # on validation
+CHOICES = [DOCS.with_name(f"complementary-{name}") for name in ("baselines", "own", "why")]
 
 
 @pytest.mark.parametrize("folder", [*SETS, *CHOICES], ids=lambda folder: folder.name)
@@ -45,7 +45,7 @@ ROWS = {  # of the table in methods.md that tells why
 
 
 def test_the_table_of_the_methods_page_is_that_of_the_study() -> None:
-    found = orjson.loads((CHOICES[1] / "results.json").read_bytes())["encoders"]["sentence"]
+    found = orjson.loads((CHOICES[-1] / "results.json").read_bytes())["encoders"]["sentence"]
     gaps = {(one["left"], one["right"]): one["both"] for one in found["comparisons"]}
     expected = []
     for measure in ("diversity", "discrepancy"):
@@ -64,6 +64,24 @@ def test_the_table_of_the_methods_page_is_that_of_the_study() -> None:
     assert len(expected) == 11
     for row in expected:
         assert row in page
+
+
+NEGATIVES = {  # of the table in methods.md that tells what the hardest negative costs
+    "all, margin 0.1": ("pvse", "mithun"),
+    "all": ("", "mithun, margin 0.2"),
+    "all in the first 500 of a thousand steps, then the hardest": ("", "mithun, warm 500"),
+    "all in the first 200": ("hardest negative, warm 200", "mithun, warm 200"),
+    "all in the first 50": ("", "mithun, warm 50"),
+    "the hardest": ("hardest negative", "mithun, hardest negative"),
+}
+
+
+def test_the_table_of_negatives_is_that_of_the_baselines() -> None:
+    found = orjson.loads((CHOICES[0] / "results.json").read_bytes())["encoders"]["sentence"]
+    page = (DOCS.parents[1] / "methods.md").read_text(encoding="utf-8")
+    for said, names in NEGATIVES.items():
+        cells = [f"{found['recipes'][name]['both']['value']:.3f}" if name else "" for name in names]
+        assert f"| {' | '.join([said, *cells])} |".replace("  ", " ") in page
 
 
 COLUMNS = {  # of the table in the README

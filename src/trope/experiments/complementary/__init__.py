@@ -47,9 +47,9 @@ OWN: Mapping[str, tuple[str, ...]] = {
 class Complementary:
     """What is trained, how often, and on which split it is measured.
 
-    `own` are changes of `pvse`, by name: weights that no paper has. One whose name is that of
-    another and ends with `, permuted` or `, shuffled` is its control. `sets` are changes of every
-    run, like `--set` of `trope train`: `head.senses=1` leaves PVSE's senses out. `rows` are
+    `own` are changes of `pvse`, by name: what no recipe has. One whose name is that of another and
+    ends with `, permuted` or `, shuffled` is its control. `sets` are changes of every run, like
+    `--set` of `trope train`: `head.senses=1` leaves PVSE's senses out. `rows` are
     training rows (0: all), `ways` is the size of a task. `text` is a column of the data that takes
     the place of its texts, such as `description`; splits are then made anew. `least` is the
     smallest difference that matters. Without `workers` there is one a core. With `finished` nothing
