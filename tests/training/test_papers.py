@@ -36,7 +36,6 @@ NEEDS: dict[str, set[str]] = {
         ("angular", {"name": "angular"}),
         ("triplet", {"name": "triplet"}),
         ("hard-negative", {"name": "triplet", "hard": True, "margin": 0.2}),
-        ("mithun", {"name": "triplet", "hard": True, "margin": 0.2}),
         ("neighborhoods", {"name": "angular", **ANGULAR}),
         ("neighborhoods-image", {"name": "angular", **ANGULAR}),
         ("neighborhoods-triplet", {"name": "triplet", **TRIPLET}),

@@ -66,7 +66,7 @@ CASES = {
     "pvse": Case("pvse", planted.PRECOMPUTED),
     "pcme": Case("pcme", [*planted.PRECOMPUTED, "loss.uniformity=0.1"]),
     "daa": Case("vse-daa", planted.PRECOMPUTED),
-    "rank": Case("mithun", [*planted.PRECOMPUTED, "loss.hard=true"]),
+    "rank": Case("mithun", planted.PRECOMPUTED),
     "distance": Case("distance-weighted", planted.PRECOMPUTED),
     "random": Case("random-weights", planted.PRECOMPUTED),
     "near-text": Case("neighborhoods", [*planted.PRECOMPUTED, "loss.image=0"]),

@@ -16,6 +16,7 @@ from trope.wording import counted
 Results = Mapping[str, Any]
 
 BASES = {
+    "mithun": "`mithun` takes the hardest negative and a margin of 0.2 as its authors do",
     "hal": "`hal` has a loss of its own",
     "pvse-neighborhoods-triplet": "`pvse-neighborhoods-triplet` has two more terms",
     "neighborhoods": "`neighborhoods` is the angular loss with such terms and one sense",
@@ -106,7 +107,7 @@ def _own(own: Mapping[str, list[str]]) -> str:
     if not own:
         return ""
     named = "; ".join(f"*{name}*: {listed(changes)}" for name, changes in own.items())
-    return f"\n- **Beside the recipes.** Changes of `pvse`: {named}."
+    return f"\n- **Our own.** Changes of `pvse` that no paper has: {named}."
 
 
 def _shows(results: Results) -> str:
