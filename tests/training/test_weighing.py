@@ -21,6 +21,7 @@ from trope.neighbors import Search, neighbors
 from trope.training import Trained, load_recipe, loop, resolve, sweep, train, weigh_run
 from trope.training.idle import idle_settings
 from trope.training.processes import launched
+from trope.training.state import Progress
 from trope.training.steps import Steps, seen
 from trope.training.task import prepare
 from trope.training.weighing import Weighing
@@ -319,6 +320,13 @@ def swept(pairs: Pairs, out: Path, *sets: str, resume: bool = False, quiet: bool
     return train("combined-val", pairs, out, sets=known, seed=1, resume=resume, quiet=quiet)
 
 
+def validated(recall: float) -> Progress:
+    """A run with that recall in its second epoch; the first has no weights, and the best model."""
+    each = (9.0, recall)
+    lines = [{"val_loss": 1.0, "val_image_to_text": r, "val_text_to_image": r} for r in each]
+    return Progress(best=9.0, best_epoch=0, history=lines)
+
+
 def test_the_ratio_is_chosen_on_validation_and_the_choice_goes_on(
     pairs: Pairs,
     tmp_path: Path,
@@ -387,7 +395,7 @@ def test_a_sweep_with_other_settings_does_not_count(
                   for p in (part, pairs)]  # fmt: skip
         assert counts[0] == counts[1] / 2
         assert settings.neighbors.k == 2  # half of five
-        return type("Done", (), {"best": -abs(ratios[-1] - 0.25)})()
+        return validated(-abs(ratios[-1] - 0.25))
 
     monkeypatch.setattr(import_module("trope.training.train"), "_trained", watched)
     with pytest.raises(Killed):
@@ -405,7 +413,7 @@ def test_nothing_is_left_of_a_sweep_that_was_killed_while_it_tidied_up(
     def quick(settings: Any, part: Pairs, folder: Path, **_: Any) -> Any:
         assert settings.split.images == "path"  # no picture is read for a short run either
         folder.mkdir(parents=True)
-        return type("Done", (), {"best": settings.weight["beta"]})()
+        return validated(settings.weight["beta"])
 
     def ended(path: Path, document: dict[str, Any]) -> None:
         write_json(path, document)
@@ -431,6 +439,18 @@ def test_a_given_ratio_is_taken(pairs: Pairs, tmp_path: Path) -> None:
     assert weight.chosen
 
 
+ESS, RATIO = ["weight.measure=discrepancy"], ["weight.beta=1", "weight.gamma=2"]
+
+
+def test_a_warm_up_for_negatives_that_all_count_anyway() -> None:
+    def idle(*sets: str) -> dict[str, str]:
+        return idle_settings(resolve(load_recipe("triplet"), sets, 100))
+
+    assert "loss.warm" in idle("loss.warm=50")
+    assert "loss.warm" not in idle("loss.warm=50", "loss.hard=true")
+    assert "loss.warm" not in idle()
+
+
 def test_settings_of_weights_that_change_nothing() -> None:
     def idle(*sets: str) -> dict[str, str]:
         return idle_settings(resolve(load_recipe("angular"), sets, 100))
@@ -444,7 +464,14 @@ def test_settings_of_weights_that_change_nothing() -> None:
     assert "weight.senses" not in idle("weight.name=diversity", "head.senses=2")
     assert "weight.itself" in idle("weight.name=discrepancy", "weight.steps=1")
     assert "weight.itself" not in idle("weight.name=discrepancy")
-    assert "weight.combine" in idle("weight.name=diversity", "weight.sign=0")
+    assert "weight.itself" in idle("weight.name=ess", *ESS, "weight.steps=1")
+    assert "weight.itself" not in idle("weight.name=ess", *ESS)
+    for name in ("combine", "steps", "itself", "sample", "senses", "fresh", "permuted", "shuffled"):
+        assert f"weight.{name}" in idle("weight.name=diversity", "weight.sign=0"), name
+    for name in ("by", "measure", "share", "combine"):
+        assert f"weight.{name}" in idle("weight.name=ess", "weight.sign=0"), name
+    assert "weight.scale" not in idle("weight.name=diversity", "weight.sign=0")
+    assert "weight.beta" in idle("weight.name=combined-val", *RATIO, "weight.sign=0")
     assert "weight.combine" not in idle("weight.name=diversity")
     assert "weight.shuffled" in idle("weight.name=random")
 

@@ -5,9 +5,10 @@
 
 Its gradient is a softmax over the negatives of an item: a hub has most of it in many of them. w = 1
 is the local form; the weights `hubs` (of the authors' memory bank) make it global. Form and numbers
-as in the authors' public code (hardyqr/HAL): κ 60 and m 0.7 for Flickr30K in batches of 128, which
-are the defaults; 30 and 0.3 for COCO in batches of 512. There the diagonal counts as a negative of
-similarity 0, which adds e^{-κm} to each sum; here it is left out, as everywhere.
+as in the authors' public code (hardyqr/HAL): κ 30 and m 0.3 for COCO in batches of 512, which are
+the defaults; 60 and 0.7 for Flickr30K in batches of 128. There the diagonal counts as a negative,
+which adds e^{-κm} to each sum of the local form, and 1 to each of the global one, whose w is 0
+there; here it is left out, as everywhere.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ class HAL(Loss):
     """Positives as alike as can be, negatives below a margin, the nearest most of all."""
 
     takes: ClassVar[frozenset[str]] = frozenset({"hubs"})
-    scale: float = 60.0
-    margin: float = 0.7
+    scale: float = 30.0
+    margin: float = 0.3
 
     def __post_init__(self) -> None:
         super().__post_init__()

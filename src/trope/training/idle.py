@@ -14,7 +14,6 @@ from trope.training.settings import Recipe
 from trope.training.small import is_default, setting
 from trope.training.task import NEAR, build_loss, build_weight
 from trope.weights import CombinedVal, Semantic, Weight
-from trope.weights.semantic import Discrepancy, Measure
 from trope.weights.simple import Random, Uniform
 from trope.weights.tempered import Scaled
 
@@ -63,6 +62,8 @@ def _unused(settings: Recipe) -> Iterator[tuple[str, list[str]]]:
     frozen = text.encoder in ("sentence", "precomputed")
     yield with_text, ["text.longest" if frozen else "text.normalize"]
     yield from _unused_by_head(settings)
+    if settings.loss.get("warm") and not settings.loss.get("hard"):
+        yield "where all negatives count from the first step on", ["loss.warm"]
     if not near:
         yield "with a loss that takes no neighbors", ["neighbors.source", "neighbors.k"]
     if weight is not None:
@@ -106,9 +107,10 @@ def _unused_by(weight: Weight, senses: int) -> Iterator[tuple[str, list[str]]]:
         yield "where weights know nothing of the pairs", ["weight.shuffled"]
     if not isinstance(weight, Semantic):
         return
-    if isinstance(weight, Measure) and not weight.sign:
-        yield "with weight.sign=0, where all weights are equal", ["weight.combine"]
-    if isinstance(weight, Discrepancy) and weight.steps == 1:
+    if not weight.sign:
+        unseen = [f"weight.{f.name}" for f in fields(weight) if f.name not in ("scale", "sign")]
+        yield "with weight.sign=0, where all weights are equal", unseen
+    if weight.measures == ("discrepancy",) and weight.steps == 1:
         yield "with weight.steps=1: no pair is its own neighbor", ["weight.itself"]
     if isinstance(weight, Scaled) and weight.sign and not weight.signed:
         yield "where the difference of images and texts counts", ["weight.sign"]

@@ -1,8 +1,9 @@
 """The ratio that the weight `combined-val` adds its measures in, chosen on validation.
 
 Each of nine ratios is trained for a few epochs on a share of the training pairs, with neighborhoods
-of that share, in a folder inside the run's, and the best on validation is taken. What is done
-stands in `sweep.json`: a run that is stopped on the way goes on with the ratio it was at.
+of that share, in a folder inside the run's, and the best on validation is taken, by epochs that
+have weights; of equals that which comes first, and 1:1 is the first of all. What is done stands in
+`sweep.json`: a run that is stopped on the way goes on with the ratio it was at.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from trope.training.selection import selector
 from trope.training.settings import WORDS_ONLY, Recipe
 from trope.training.state import Progress
 from trope.training.task import Task
+from trope.training.validation import Validation
 from trope.weights import CHOICES, CombinedVal
 from trope.wording import counted
 
@@ -63,7 +65,8 @@ def swept(
         if _name(ratio) in found:
             continue
         folder = out / FOLDER / _name(ratio).replace(":", "-")
-        found[_name(ratio)] = train(_with(settings, weight, ratio, share), part, folder).best
+        progress = train(_with(settings, weight, ratio, share), part, folder)
+        found[_name(ratio)] = _best(progress, settings.training.select)
         if fabric.is_global_zero:
             write_json(out / SWEEP, {"about": about, "found": found})
             shutil.rmtree(folder)
@@ -76,6 +79,12 @@ def swept(
     apart = max(found.values()) - min(found.values())
     tell([f"{_told(best, found, measure)} is taken; the best and the worst are {apart:.4f} apart"])
     return replace(task, weight=chosen)
+
+
+def _best(progress: Progress, select: str) -> float:
+    """On validation, of the epochs that have weights: in the first all ratios are the same run."""
+    later = progress.history[1:] or progress.history
+    return max(Validation.noted(line).chosen_by(select) for line in later)
 
 
 def _plan(part: Pairs, task: Task, found: dict[str, float]) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 import torch
@@ -39,6 +41,12 @@ class Validation:
     ndcg_text_to_image: float | None = None
     f1_image: float | None = None
     f1_text: float | None = None
+
+    @classmethod
+    def noted(cls, line: Mapping[str, Any]) -> Validation:
+        """As a line of a run's history has it."""
+        names = [field.name for field in fields(cls)]
+        return cls(**{name: line[f"val_{name}"] for name in names if f"val_{name}" in line})
 
     @property
     def recall(self) -> float | None:

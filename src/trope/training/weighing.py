@@ -125,16 +125,17 @@ class Weighing:
         vars(self).pop("_here", None)  # to be moved to the device anew
 
     def told(self, epoch: int) -> dict[str, float]:
-        """How uneven the weights of an epoch are, by the means over its steps, and why.
+        """How large and uneven weights of an epoch are, by the means over its steps, and why.
 
-        The effective sample size as a share of the batch; the largest and the smallest weight of a
-        step as multiples of its mean; what the scores are like that the weights are made of.
+        Their mean; the effective sample size as a share of the batch; the largest and the smallest
+        weight of a step as multiples of its mean; what the scores are like that they are made of.
         """
         if not isinstance(self.weight, PairWeight):
             return {}
         weights = self.weights(epoch)
         means = np.maximum(weights.mean(axis=1), 1e-12)
         return {
+            "weight_mean": float(weights.mean()),
             "weight_ess": float(effective(np.maximum(weights, 1e-30)).mean()),
             "weight_largest": float((weights.max(axis=1) / means).mean()),
             "weight_smallest": float((weights.min(axis=1) / means).mean()),

@@ -64,6 +64,8 @@ class CombinedVal(Combined):
         super().__post_init__()
         if (self.beta is None) != (self.gamma is None):
             raise ValueError("beta and gamma are given together, or both are chosen")
+        if not self.sign and not self.chosen:
+            raise ValueError("sign=0 makes all ratios the same: give beta and gamma, or uniform")
         if not 0 < self.share <= 1:
             raise ValueError(f"share must be above 0 and at most 1, found {self.share}")
         if self.epochs < 2:  # the first has no weights

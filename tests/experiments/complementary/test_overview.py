@@ -12,7 +12,13 @@ import pytest
 from trope.errors import DataError, UsageError
 from trope.experiments import run
 from trope.experiments.complementary import EVEN
-from trope.experiments.complementary_overview.reasons import expected_share, needed_deviation
+from trope.experiments.complementary_overview import orders
+from trope.experiments.complementary_overview.paper import order
+from trope.experiments.complementary_overview.reasons import (
+    expected_share,
+    needed_deviation,
+    reasons,
+)
 from trope.weights.semantic import PAPER
 
 WEIGHTS = {"deviation": 0.1, "agreement": 0.5, "steadiness": 0.9}
@@ -58,7 +64,7 @@ def test_a_column_for_each_data_set_and_the_claims_of_the_paper(tmp_path: Path) 
     written(tmp_path / "in" / "photos", "complementary", {"pvse": 0.6, "hal": 0.55})
     written(tmp_path / "in" / "other", "neighborhoods", {"pvse": 0.9})
     found = run("complementary-overview", tmp_path / "in", tmp_path / "out")
-    recalls, gains, controls, orders, shares, ratios, reasons = found.tables
+    recalls, gains, controls, found_orders, shares, ratios, why = found.tables
     assert recalls.columns == ["recipe", "news, sentence", "photos, sentence"]
     assert recalls.rows == [
         ["pvse", "0.400", "**0.600**"],
@@ -67,22 +73,22 @@ def test_a_column_for_each_data_set_and_the_claims_of_the_paper(tmp_path: Path) 
     ]
     assert gains.rows == [["diversity − pvse", "+3.0 (+2.0 to +4.0), better", "–"]]
     assert controls.rows == [["diversity − uniform-lambda", "+0.1 (-0.9 to +1.1), equal", "–"]]
-    assert orders.rows == [
+    assert found_orders.rows == [
         ["diversity − pvse", "+1.7", "+2.7, +3.3, +5.9", "+3.0 (+2.0 to +4.0), holds", "–"],
         ["diversity − uniform-lambda", "–", "–, +2.8, –", "+0.1 (-0.9 to +1.1), equal", "–"],
         ["diversity − amrani", "-0.3", "+1.4, +2.0, +3.8", "-2.0 (-3.0 to -1.0), opposite", "–"],
     ]
     assert shares.rows == [["diversity", "0.600", "–"]]
-    assert ratios.rows == [["combined-val", "–", "–"], ["combined-stats", "–", "–"]]
-    assert [row[:6] for row in reasons.rows[:1]] == [
+    assert ratios.rows == [["combined-val (seeds)", "–", "–"], ["combined-stats", "–", "–"]]
+    assert [row[:6] for row in why.rows[:1]] == [
         ["diversity", "news, sentence", "0.100", "0.50", "0.90", "0.6000"]
     ]
-    paper = {tuple(row[:2]): row[-2:] for row in reasons.rows[1:]}
+    paper = {tuple(row[:2]): row[-2:] for row in why.rows[1:]}
     assert paper["diversity", "paper: Politics"] == [
-        "0.9990",
-        "0.19",
+        "0.9995",
+        "0.26",
     ]
-    assert float(paper["diversity", "paper: COCO"][0]) < 0.7
+    assert float(paper["diversity", "paper: COCO"][0]) < 0.8
     text = (tmp_path / "out" / "complementary-overview.md").read_text()
     assert "over all data sets: 1 better." in text
     assert "data set by data set: 1 equal, 1 holds, 1 opposite." in text
@@ -93,10 +99,10 @@ def test_a_column_for_each_data_set_and_the_claims_of_the_paper(tmp_path: Path) 
 
 
 def test_literal_data_is_held_against_the_papers(tmp_path: Path) -> None:
-    """By the paper amrani is before diversity on COCO; here equal weights are behind it too."""
+    """By the paper mithun is before diversity on COCO; here equal weights are behind it too."""
     pytest.importorskip("matplotlib")
-    pairs = pair("diversity", "amrani", -0.02, "worse"), pair("diversity", EVEN, 0.001, "equal")
-    recalls = {"pvse": 0.22, "diversity": 0.23, "amrani": 0.249, EVEN: 0.229}
+    pairs = pair("diversity", "mithun", -0.02, "worse"), pair("diversity", EVEN, 0.001, "equal")
+    recalls = {"pvse": 0.22, "diversity": 0.23, "mithun": 0.249, EVEN: 0.229}
     for name in ("photos", "news"):
         written(tmp_path / "in" / name, "complementary", recalls, *pairs)
     sets = ['literal=["photos"]', 'notes=["Mind the gap."]']
@@ -111,6 +117,57 @@ def test_literal_data_is_held_against_the_papers(tmp_path: Path) -> None:
         run(
             "complementary-overview", tmp_path / "in", tmp_path / "no", sets=['literal=["nowhere"]']
         )
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "literal", "sign"),
+    [
+        ("diversity", "pvse", False, 1),  # +2.7, +3.3, +5.9
+        ("mithun", "pvse", False, 0),  # -0.7, -1.7, +3.6: no order, though the mean is above 0
+        ("hal", "pvse", False, 0),
+        ("mithun", "pvse", True, 1),
+        ("diversity", "hal", True, 0),  # -0.3: less than the baselines' own spread
+        ("diversity", "mithun", True, -1),
+        ("combined-val", "diversity", False, 0),  # -0.2, -0.3, -0.2
+        ("random-weights", EVEN, False, -1),  # of Politics alone
+        ("random-weights", EVEN, True, 0),  # which says nothing of literal data
+        ("ess", "pvse", False, 0),
+    ],
+)
+def test_where_the_paper_has_an_order(left: str, right: str, literal: bool, sign: int) -> None:
+    assert order(left, right, literal) == sign
+
+
+def test_an_order_that_the_paper_does_not_have_cannot_hold() -> None:
+    column = {"literal": False}
+    known = pair("mithun", "pvse", -0.02, "worse")
+    assert orders.holds(("mithun", "pvse"), column, known) == "no order"
+    assert orders.holds(("mithun", "pvse"), {"literal": True}, known) == "opposite"
+
+
+def test_ratios_are_counted_by_seeds(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    written(tmp_path / "in" / "news", "complementary", {"pvse": 0.4, "combined-val": 0.4})
+    path = tmp_path / "in" / "news" / "results.json"
+    document = orjson.loads(path.read_bytes())
+    ratios = [(1, 5), (5, 1), (1, 5)]
+    document["encoders"]["sentence"]["recipes"]["combined-val"]["weights"] = [
+        {"ess": 1.0, "beta": b, "gamma": g} for b, g in ratios
+    ]
+    path.write_bytes(orjson.dumps(document))
+    found = run("complementary-overview", tmp_path / "in", tmp_path / "out")
+    assert found.tables[5].rows[0] == ["combined-val (seeds)", "1:5 (2), 5:1 (1)"]
+
+
+def test_the_papers_share_is_a_range_over_the_correlations_seen_here() -> None:
+    seen = {"a": {"weights": {"diversity": {"agreement": 0.6}}}, "b": {"weights": {}}}
+    rows = {tuple(row[:2]): row for row in reasons({**seen, "c": {"weights": {
+        "diversity": {"agreement": 0.0}}}}).rows}  # fmt: skip
+    low, high = rows["diversity", "paper: COCO"][-2].split(" to ")
+    assert float(low) == pytest.approx(expected_share(0.1156, 0.0), abs=1e-4)
+    assert float(high) == pytest.approx(expected_share(0.1156, 0.6), abs=1e-4)
+    assert float(low) < 0.6 < 0.8 < float(high)
+    assert " to " not in rows["discrepancy", "paper: COCO"][-2]  # none was seen: 0 alone
 
 
 @pytest.mark.parametrize(("deviation", "agreement"), [(0.02, 0.3), (0.05, 0.0), (0.005, 0.8)])

@@ -13,6 +13,7 @@ from trope.reports.tables import Table
 Results = Mapping[str, Any]
 
 UNEVEN = {
+    "mean": "mean weight",
     "ess": "effective share of a batch",
     "largest": "largest weight",
     "smallest": "smallest weight",
@@ -47,12 +48,11 @@ def panels(results: Results) -> tuple[Panel, ...]:
 
 def _uneven(title: str, found: Results) -> Table:
     """Of weights of pairs; those of anchors and negatives follow from each batch."""
-    rows = [
-        [recipe, *(_mean(known, name) for name in UNEVEN)]
-        for recipe, known in found["recipes"].items()
-        if known["weights"]
-    ]
-    return Table(f"{title}: how uneven weights are, and why", ["recipe", *UNEVEN.values()], rows)
+    weighed = {name: known for name, known in found["recipes"].items() if known["weights"]}
+    noted = {name for known in weighed.values() for some in known["weights"] for name in some}
+    shown = {name: head for name, head in UNEVEN.items() if name in noted}
+    rows = [[name, *(_mean(known, one) for one in shown)] for name, known in weighed.items()]
+    return Table(f"{title}: how uneven weights are, and why", ["recipe", *shown.values()], rows)
 
 
 def _mean(known: Results, name: str) -> str:

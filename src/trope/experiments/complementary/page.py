@@ -24,8 +24,8 @@ BASES = {
 }
 EVENLY = (
     " The papers' weights have a mean of λ/B, so that the triplet loss counts more beside PVSE's "
-    "other terms: what is due to λ alone is told by `uniform-lambda`, with which they are compared "
-    "too."
+    "other terms: what is due to λ alone is told by `uniform-lambda`, with which recipes of the "
+    "same λ are compared too."
 )
 MORE = "other seeds *and* other components"
 ONE = "other components and this one seed: of other seeds nothing is known, and nothing is decided"
@@ -33,7 +33,10 @@ CHOSEN = (
     "\n- Epochs were chosen on the rows that are measured here: good for a choice among settings, "
     "too high as a figure of what a model does on other data."
 )
-AMRANI = "- Amrani's weights are made after their description: the exact formula is not public.\n"
+AMRANI = (
+    "- Amrani's weights are made after their description: the exact formula is not public. Their "
+    "mean is below 1, so that the triplet loss counts less beside PVSE's other terms.\n"
+)
 
 
 def page(results: Results) -> str:

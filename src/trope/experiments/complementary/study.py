@@ -81,10 +81,12 @@ def _encoder(found: Series, encoder: str, settings: Complementary) -> dict[str, 
 def _pairs(names: list[str]) -> list[tuple[str, str]]:
     """All against the unweighted model, each against its controls, and what the paper claims.
 
+    A loss of its own is held against the usual loss too.
+
     Controls are equal weights of the same λ, and the same weights permuted or shuffled.
     """
     faced = [(name, BASE) for name in names if name not in (BASE, MODERN)]
-    modern = [(BASE, MODERN)] if MODERN in names else []
+    modern = [(name, MODERN) for name in (BASE, "hal") if {name, MODERN} <= set(names)]
     even = [(name, EVEN) for name in SCALED if {name, EVEN} <= set(names)]
     controls = [
         (name, name + control)

@@ -87,11 +87,10 @@ def _share(found: Results, name: str) -> str:
 
 
 def _ratios(columns: Results) -> Table:
-    """What the sweeps chose, and what the statistics gave: means over the seeds."""
-    rows = [
-        [name, *(_ratio(found["weights"].get(name, {})) for found in columns.values())]
-        for name in ("combined-val", "combined-stats")
-    ]
+    """What the sweeps chose, by seeds, and what the statistics gave, their mean."""
+    chosen = [", ".join(f"{r} ({n})" for r, n in c["chosen"].items()) for c in columns.values()]
+    given = [_ratio(found["weights"].get("combined-stats", {})) for found in columns.values()]
+    rows = [["combined-val (seeds)", *(c or NONE for c in chosen)], ["combined-stats", *given]]
     return Table("β : γ of diversity and discrepancy", ["recipe", *columns], rows)
 
 

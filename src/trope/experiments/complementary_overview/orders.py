@@ -72,17 +72,23 @@ def compared(found: Results, pair: Pair) -> Results | None:
 
 
 def holds(pair: Pair, found: Results, known: Results) -> str:
-    """The paper's order `holds`, is the `opposite`, or there is none to be seen."""
+    """The paper's order `holds`, is the `opposite` or not seen here; or it has `no order`."""
     verdict: str = known["both"]["verdict"]
+    sign = order(*pair, found["literal"])
+    if not sign:
+        return "no order"
     if verdict not in TOLD:
         return verdict
-    first = order(*pair, found["literal"]) > 0
-    return "holds" if first == (verdict == "better") else "opposite"
+    return "holds" if (sign > 0) == (verdict == "better") else "opposite"
 
 
 def _cell(found: Results, pair: Pair) -> str:
     known = compared(found, pair)
-    return NONE if known is None else f"{gap(known['both'])}, {holds(pair, found, known)}"
+    if known is None:
+        return NONE
+    told = holds(pair, found, known)
+    ours = f", {known['both']['verdict']}" if told == "no order" else ""
+    return f"{gap(known['both'])}{ours}, {told}"
 
 
 def _paper(pair: Pair) -> list[str]:

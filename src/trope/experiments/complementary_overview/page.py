@@ -8,14 +8,16 @@ from importlib import resources
 from typing import Any
 
 from trope.config import plain
-from trope.experiments.complementary import BASE
+from trope.experiments.complementary import BASE, EVEN, PERMUTED
 from trope.experiments.complementary_overview import Overview, orders
 from trope.experiments.complementary_overview.figures import is_control, tables
-from trope.experiments.runs.tables import command, listed
+from trope.experiments.complementary_overview.paper import SPREAD
+from trope.experiments.runs.tables import command, listed, points
 from trope.wording import counted
 
 Results = Mapping[str, Any]
 
+FOUR = ("discrepancy", "diversity", "combined-val", "combined-stats")  # of the papers
 LITTLE = 0.05  # above chance: less says little about anything
 
 
@@ -30,6 +32,12 @@ def page(results: Results) -> str:
         data="\n".join(_about(name, found) for name, found in columns.items()),
         gains=_counted(columns, lambda pair: pair[1] == BASE),
         controls=_counted(columns, is_control),
+        four=", ".join(f"`{name}`" for name in FOUR),
+        even=EVEN,
+        even_gaps=_between(columns, [(name, EVEN) for name in FOUR]),
+        measures=_between(columns, [("diversity", "discrepancy")]),
+        scores=_between(columns, [("ess", "ess" + PERMUTED)]),
+        spread=SPREAD,
         orders=orders.counted(columns),
         lines="\n".join(f"- {line}" for line in orders.lines(columns)) or "- None.",
         low=_low(columns),
@@ -66,6 +74,17 @@ def _low(columns: Results) -> str:
         f"\n- On {'; '.join(low)} no recipe is {100 * LITTLE:.0f} points above chance: verdicts of "
         "*equal* there say that little was learned, not that weights do no harm or good."
     )
+
+
+def _between(columns: Results, pairs: list[orders.Pair]) -> str:
+    """The verdicts on some pairs over all data sets, and how far apart they are at most."""
+    found = [known["both"] for column in columns.values() for pair in pairs
+             if (known := orders.compared(column, pair)) is not None]  # fmt: skip
+    if not found:
+        return "not measured"
+    most = max(abs(both["difference"]) for both in found)
+    said = _counted(columns, set(pairs).__contains__)
+    return f"{said}, at most {points(most)} points apart"
 
 
 def _counted(columns: Results, chosen: Any) -> str:

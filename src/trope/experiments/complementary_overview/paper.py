@@ -31,6 +31,7 @@ DEVIATIONS = {
     "diversity": (0.1156, 0.0136, 0.0123, 0.0753),
 }
 SCALES = (6.125, 5.0, 3.0, 6.125)  # λ/B
+SPREAD = 0.7  # points: the standard deviation across baselines, in the caption of Table 2
 
 REPORTED: Mapping[str, Mapping[str, float]] = {
     **{name: dict(zip(DATA, row, strict=True)) for name, row in TABLE_2.items()},
@@ -44,10 +45,13 @@ def reported(left: str, right: str) -> dict[str, float]:
     return {name: one[name] - other[name] for name in DATA if name in one and name in other}
 
 
-def order(left: str, right: str, literal: bool) -> float:
-    """Points on data of this kind: the literal one's, or the mean over the others there are."""
-    found = reported(left, right)
-    if literal and LITERAL in found:
-        return found[LITERAL]
-    others = [value for name, value in found.items() if name != LITERAL]
-    return sum(others) / len(others) if others else 0.0
+def order(left: str, right: str, literal: bool) -> int:
+    """The sign of their order on data of this kind; 0 where the paper has none.
+
+    It has one where all its data sets of the kind agree and differ by more than its baselines do
+    among themselves.
+    """
+    found = [v for name, v in reported(left, right).items() if (name == LITERAL) == literal]
+    if not found or abs(sum(found)) < SPREAD * len(found):
+        return 0
+    return int(all(value > 0 for value in found)) - int(all(value < 0 for value in found))

@@ -47,8 +47,8 @@ def _normal(x: float) -> float:
 def reasons(columns: Mapping[str, Any]) -> Table:
     """What the scores of each data set were like, and what follows from that alone.
 
-    The paper tells how its scores deviate, not how those of images and texts go together: if they
-    do not at all, weights are as uneven as can be.
+    The paper tells how its scores deviate, not how those of images and texts go together, on which
+    the share depends: for its data there is a range, over the correlations that are seen here.
     """
     rows = [
         [name, column, *_cells(found["weights"][name])]
@@ -57,8 +57,9 @@ def reasons(columns: Mapping[str, Any]) -> Table:
         if "deviation" in found["weights"].get(name, {})
     ]
     rows += [
-        [name, f"paper: {data}", f"{deviation:.3f}", *[NONE] * 3, *_expected(deviation, 0.0, scale)]
+        [name, f"paper: {data}", f"{deviation:.3f}", *[NONE] * 3, *_ranges(deviation, both, scale)]
         for name in SINGLE
+        for both in [_agreements(columns, name)]
         for data, deviation, scale in zip(DATA, DEVIATIONS[name], SCALES, strict=True)
     ]
     heads = [
@@ -66,6 +67,18 @@ def reasons(columns: Mapping[str, Any]) -> Table:
         "effective share", "expected", f"deviation for {UNEVEN:g}",
     ]  # fmt: skip
     return Table("Why the papers' weights are nearly equal", heads, rows)
+
+
+def _agreements(columns: Mapping[str, Any], name: str) -> list[float]:
+    """The lowest and the highest correlation of images and texts; 0 where none was measured."""
+    known = [found["weights"].get(name, {}).get("agreement") for found in columns.values()]
+    seen = [value for value in known if value is not None] or [0.0]
+    return [min(seen), max(seen)]
+
+
+def _ranges(deviation: float, agreements: list[float], scale: float) -> list[str]:
+    each = zip(*(_expected(deviation, one, scale) for one in agreements), strict=True)
+    return [low if low == high else f"{low} to {high}" for low, high in each]
 
 
 def _cells(found: Mapping[str, float]) -> list[str]:

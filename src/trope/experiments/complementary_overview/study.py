@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -68,10 +69,17 @@ def _column(results: Mapping[str, Any], encoder: str) -> dict[str, Any]:
     weights = {name: _means(known["weights"]) for name, known in found["recipes"].items()}
     about = {key: results[key] for key in KEPT}
     said = {"encoder": encoder, "recipes": recalls, "comparisons": pairs, "weights": weights}
-    return about | said
+    chosen = _chosen(found["recipes"].get("combined-val", {}).get("weights", []))
+    return about | said | {"chosen": chosen}
 
 
 def _means(weights: list[Mapping[str, float]]) -> dict[str, float]:
     """What weights were like, over the seeds."""
     each = {name: [one[name] for one in weights] for name in (weights[0] if weights else {})}
     return {name: sum(some) / len(some) for name, some in each.items()}
+
+
+def _chosen(weights: list[Mapping[str, float]]) -> dict[str, int]:
+    """How many seeds chose each ratio of beta and gamma, the most frequent first."""
+    ratios = Counter(f"{one['beta']:g}:{one['gamma']:g}" for one in weights if "beta" in one)
+    return dict(ratios.most_common())
