@@ -113,11 +113,12 @@ def task(settings: Recipe, pairs: int) -> Task:
 
 
 class Weighed(Ours):
-    """Our loop with a weight: an epoch ends when that of the next is known."""
+    """Our loop with a weight: an epoch ends when it is told and that of the next is known."""
 
     def epoch(self, number: int) -> None:
         super().epoch(number)
         assert self.loop.weighing is not None
+        self.loop.weighing.told(number)
         self.loop.weighing.learn(number + 1)
         self.loop.weighing.flush()
 

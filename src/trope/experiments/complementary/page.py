@@ -110,7 +110,7 @@ def _own(own: Mapping[str, list[str]]) -> str:
     if not own:
         return ""
     named = "; ".join(f"*{name}*: {listed(changes)}" for name, changes in own.items())
-    return f"\n- **Our own.** Changes of `pvse` that no paper has: {named}."
+    return f"\n- **Beside the recipes.** Changes of `pvse`: {named}."
 
 
 def _shows(results: Results) -> str:
