@@ -124,10 +124,11 @@ def test_weightings_differ_from_their_base_as_the_page_says() -> None:
 
 
 def test_controls_are_known_by_their_names() -> None:
-    names = ["pvse", "ess", "ess, permuted", "ess, shuffled", "other, shuffled"]
+    names = ["pvse", "ess", "ess, permuted", "ess, shuffled", "ess, even", "other, shuffled"]
     assert [pair for pair in _pairs(names) if pair[1] != "pvse"] == [
         ("ess", "ess, permuted"),
         ("ess", "ess, shuffled"),
+        ("ess", "ess, even"),
     ]
 
 

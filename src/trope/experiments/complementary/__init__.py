@@ -26,7 +26,8 @@ RECIPES = (
     "combined-stats",
 )
 BASE, MODERN, EVEN = "pvse", "infonce", "uniform-lambda"
-PERMUTED, SHUFFLED = ", permuted", ", shuffled"  # end the names of controls
+PERMUTED, SHUFFLED, EVENED = ", permuted", ", shuffled", ", even"  # end the names of controls
+CONTROLS = (PERMUTED, SHUFFLED, EVENED)
 SCALED = ("random-weights", "discrepancy", "diversity", "combined-val", "combined-stats")  # by λ
 CLAIMED = (  # orders that the paper tells of
     ("diversity", "discrepancy"),
@@ -48,8 +49,8 @@ class Complementary:
     """What is trained, how often, and on which split it is measured.
 
     `own` are changes of `pvse`, by name: what no recipe has. One whose name is that of another and
-    ends with `, permuted` or `, shuffled` is its control. `sets` are changes of every run, like
-    `--set` of `trope train`: `head.senses=1` leaves PVSE's senses out. `rows` are
+    ends with `, permuted`, `, shuffled` or `, even` is its control. `sets` are changes of every
+    run, like `--set` of `trope train`: `head.senses=1` leaves PVSE's senses out. `rows` are
     training rows (0: all), `ways` is the size of a task. `text` is a column of the data that takes
     the place of its texts, such as `description`; splits are then made anew. `least` is the
     smallest difference that matters. Without `workers` there is one a core. With `finished` nothing

@@ -7,7 +7,15 @@ from importlib import resources
 from typing import Any
 
 from trope.config import plain
-from trope.experiments.complementary import BASE, EVEN, PERMUTED, SCALED, SHUFFLED, Complementary
+from trope.experiments.complementary import (
+    BASE,
+    EVEN,
+    EVENED,
+    PERMUTED,
+    SCALED,
+    SHUFFLED,
+    Complementary,
+)
 from trope.experiments.complementary.figures import tables
 from trope.experiments.runs.recipes import ENCODERS, ranking, verdict
 from trope.experiments.runs.tables import command, listed, made, points
@@ -94,6 +102,8 @@ def _controls(recipes: list[str], own: Results) -> str:
             " *Shuffled* weights are those of other pairs, the same in all epochs: as many pairs "
             "count less for good, only not those that the weight would choose."
         )
+    if any(name.endswith(EVENED) for name in own):
+        told += " *Even* weights are all the same, with the mean of those that they stand beside."
     return f"- **Controls.**{told}\n" if told else ""
 
 

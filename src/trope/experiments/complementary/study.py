@@ -9,11 +9,10 @@ from typing import Any
 from trope.experiments.complementary import (
     BASE,
     CLAIMED,
+    CONTROLS,
     EVEN,
     MODERN,
-    PERMUTED,
     SCALED,
-    SHUFFLED,
     Complementary,
 )
 from trope.experiments.complementary.figures import panels, tables
@@ -83,16 +82,13 @@ def _pairs(names: list[str]) -> list[tuple[str, str]]:
 
     A loss of its own is held against the usual loss too.
 
-    Controls are equal weights of the same λ, and the same weights permuted or shuffled.
+    Controls are equal weights of the same λ or mean, and the same weights permuted or shuffled.
     """
     faced = [(name, BASE) for name in names if name not in (BASE, MODERN)]
     modern = [(name, MODERN) for name in (BASE, "hal") if {name, MODERN} <= set(names)]
     even = [(name, EVEN) for name in SCALED if {name, EVEN} <= set(names)]
     controls = [
-        (name, name + control)
-        for name in names
-        for control in (PERMUTED, SHUFFLED)
-        if name + control in names
+        (name, name + control) for name in names for control in CONTROLS if name + control in names
     ]
     claimed = [pair for pair in CLAIMED if set(pair) <= set(names)]
     return modern + faced + even + controls + claimed

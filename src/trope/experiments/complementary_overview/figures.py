@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trope.experiments.complementary import BASE, EVEN, PERMUTED, SHUFFLED
+from trope.experiments.complementary import BASE, CONTROLS, EVEN
 from trope.experiments.complementary_overview import orders
 from trope.experiments.complementary_overview.reasons import reasons
 from trope.experiments.runs.tables import NONE, gap, spans
@@ -41,7 +41,7 @@ def panels(results: Results) -> tuple[Panel, ...]:
 
 def is_control(pair: orders.Pair) -> bool:
     """Whether the right one has the same weights or λ, and only the left one knows more."""
-    return pair[1] == EVEN or pair[1].endswith((PERMUTED, SHUFFLED))
+    return pair[1] == EVEN or pair[1].endswith(CONTROLS)
 
 
 def _spans(found: Results) -> list[Any]:
