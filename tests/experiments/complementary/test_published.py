@@ -16,7 +16,7 @@ from trope.experiments.runs.tables import gap
 
 DOCS = Path(__file__).parents[3] / "docs" / "results" / "complementary"
 SETS = sorted(path.parent for path in DOCS.glob("*/results.json"))
-CHOICES = [DOCS.with_name(f"complementary-{name}") for name in ("baselines", "own", "why")]
+CHOICES = [DOCS.with_name(f"complementary-{name}") for name in ("baselines", "means", "own", "why")]
 
 
 @pytest.mark.parametrize("folder", [*SETS, *CHOICES], ids=lambda folder: folder.name)
