@@ -180,7 +180,10 @@ def test_one_process_speaks_for_all(two: Path) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_two_processes_are_one_with_twice_the_batch(two: Path, name: str) -> None:
-    """`few`: of 35 pairs two processes take 17 each. Of tuned networks some layers go unasked."""
+    """`few`: of 35 pairs two processes take 17 each. Of tuned networks some layers go unasked.
+
+    Losses are those of two steps, and Adam takes whole steps by gradients that are only rounding.
+    """
     case = CASES[name]
     with one_core_each():  # as the two have: other shares of a sum round differently
         one = stepped(launched(Optimization()), two / case.data, case, case.one)
@@ -188,7 +191,9 @@ def test_two_processes_are_one_with_twice_the_batch(two: Path, name: str) -> Non
     assert one.keys() == found.keys()
     assert len(found["losses"]) == (1 if name == "few" else 2)
     for key in one:
-        assert torch.allclose(one[key], found[key], atol=1e-5, rtol=1e-5), key
+        near = 1e-4 if key == "losses" else 1e-5
+        assert torch.allclose(one[key], found[key], atol=1e-5, rtol=near), key
+    assert torch.allclose(one["losses"][:1], found["losses"][:1], atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("name", WEIGHED)
